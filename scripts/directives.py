@@ -1,0 +1,263 @@
+"""The directives of pages: `{{ ratio("effective/operators/row_sum", …) }}`.
+
+A directive is written as a Python call with literal arguments. Alone on its lines it
+becomes a block, in a sentence a word. Fences are set aside before this runs, so what
+stands in them is never touched.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from html import escape
+from inspect import signature
+from pathlib import Path
+from typing import Any
+
+from markdown import Extension, Markdown
+from markdown.preprocessors import Preprocessor
+
+from scripts import (
+    benchmark_texts,
+    catalogue,
+    claims,
+    glossary,
+    formats,
+    pictures,
+    records,
+    sources,
+    timing_views,
+)
+from scripts.paths import TIMINGS
+
+_DIRECTIVE = re.compile(r"(?<!`)\{\{\s*(?P<call>[a-z_]+\(.*?\))\s*\}\}", re.DOTALL)
+
+
+class DirectiveError(Exception):
+    """A directive that can't be carried out; the message says which and why."""
+
+
+@dataclass
+class PageContext:
+    """The page that is being built."""
+
+    path: str  # below docs/, such as `en/effective/operators.md`
+    to_root: str  # relative link from the page to the site's root, such as `../../../`
+    directives: int = 0
+
+    @property
+    def language(self) -> str:
+        """The page's language."""
+        return self.path.partition("/")[0]
+
+    def identifier(self) -> str:
+        """An id for the next directive, unique on the page."""
+        self.directives += 1
+        return f"d{self.directives}"
+
+
+def timing(
+    page: PageContext,
+    benchmark: str,
+    x: str | None = None,
+    where: dict[str, object] | None = None,
+    baseline: str | None = None,
+    contenders: list[str] | None = None,
+    device: str | None = None,
+) -> str:
+    """Chart and table of a benchmark, a tab for each machine."""
+    measured = records.of_benchmark(records.load_all(TIMINGS), benchmark, device)
+    if not measured:
+        return f"<p>{timing_views.say('no record', page.language, device=device)}</p>"
+    return timing_views.timing_html(
+        measured,
+        benchmark_texts.load(),
+        page.language,
+        page.identifier(),
+        page.to_root,
+        x,
+        where or {},
+        baseline,
+        contenders,
+    )
+
+
+def ratio(
+    page: PageContext,
+    benchmark: str,
+    slow: str,
+    fast: str,
+    where: dict[str, object] | None = None,
+    at_least: float | None = None,
+    at_most: float | None = None,
+    device: str = "cpu",
+) -> str:
+    """How many times faster: one number, or a range over several machines.
+
+    `at_least` and `at_most` are what the sentence around it takes for granted.
+    """
+    found: list[tuple[str, float]] = []
+    for each in records.of_benchmark(records.load_all(TIMINGS), benchmark, device):
+        for case in each.find(where or {}):
+            summary = case.ratio(slow, fast)
+            if summary:
+                found.append((timing_views.tab_label(each), summary.median))
+    if not found:
+        raise DirectiveError(
+            f"no record on {device} has both {slow!r} and {fast!r} at {where}: "
+            f"make bench ONLY={benchmark}"
+        )
+    for machine, value in found:
+        if (at_least is not None and value < at_least) or (at_most is not None and value > at_most):
+            limit = f"at least {at_least}" if at_least is not None else f"at most {at_most}"
+            raise DirectiveError(
+                f"the sentence says {limit}, but the record of {machine} has {value:.3g}. "
+                "Change the sentence and its limit, in both languages."
+            )
+    values = [value for _, value in found]
+    low, high = formats.ratio(min(values)), formats.ratio(max(values))
+    text = low if low == high else f"{low}–{high}"
+    title = escape("; ".join(f"{machine}: {value:.3g}" for machine, value in found), quote=True)
+    return f'<span class="measured" title="{title}">{text}</span>'
+
+
+def claim(page: PageContext, name: str) -> str:
+    """The box of one claim of docs/data/claims.yml."""
+    known = claims.load()
+    if name not in known:
+        raise DirectiveError(f"docs/data/claims.yml has no {name!r}; it has {', '.join(known)}")
+    found = known[name]
+    measured = records.of_benchmark(records.load_all(TIMINGS), found.benchmark)
+    return claims.claim_html(found, measured, page.language)
+
+
+def fault(page: PageContext, point: str, number: int | None = None) -> str:
+    """The boxes of what is wrong in the notes at a point of docs/data/sources.yml."""
+    return sources.fault_html(point, page.language, number)
+
+
+def picture(page: PageContext, snippet: str, alt: str) -> str:
+    """The figure that a snippet draws, with `alt` as its text equivalent and caption."""
+    return pictures.picture_html(snippet, alt, page.language, page.identifier())
+
+
+def table(page: PageContext, snippet: str) -> str:
+    """The table that a snippet's `rows()` makes."""
+    return pictures.table_html(snippet, page.language)
+
+
+def glossary_table(page: PageContext) -> str:
+    """The glossary."""
+    return glossary.page_html(page.language)
+
+
+def snippet_catalogue(page: PageContext) -> str:
+    """The list of all snippets."""
+    return catalogue.catalogue_html(page.language, page.to_root)
+
+
+DIRECTIVES: dict[str, Callable[..., str]] = {
+    "timing": timing,
+    "ratio": ratio,
+    "claim": claim,
+    "fault": fault,
+    "picture": picture,
+    "table": table,
+    "glossary": glossary_table,
+    "catalogue": snippet_catalogue,
+}
+
+
+@dataclass(frozen=True)
+class Call:
+    """A directive as it stands on a page."""
+
+    name: str
+    positional: tuple[Any, ...]
+    named: dict[str, Any]
+
+
+def parse(text: str) -> Call:
+    """Parse `name(literal, key=literal)`; DirectiveError says what is not understood."""
+    try:
+        node = ast.parse(text.strip(), mode="eval").body
+    except SyntaxError as error:
+        raise DirectiveError(f"not a call that Python can read: {error.msg}") from error
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+        raise DirectiveError("write it as name(arguments)")
+    if node.func.id not in DIRECTIVES:
+        raise DirectiveError(
+            f"there is no directive {node.func.id!r}; there are {', '.join(DIRECTIVES)}"
+        )
+    try:
+        positional = tuple(ast.literal_eval(argument) for argument in node.args)
+        named = {str(each.arg): ast.literal_eval(each.value) for each in node.keywords}
+    except ValueError as error:
+        raise DirectiveError("arguments must be plain values: text, numbers, lists, dicts") from error
+    try:
+        signature(DIRECTIVES[node.func.id]).bind(None, *positional, **named)
+    except TypeError as error:
+        raise DirectiveError(str(error)) from error
+    return Call(node.func.id, positional, named)
+
+
+def find_calls(text: str) -> list[str]:
+    """The text of every directive on a page, fences included."""
+    return [match["call"] for match in _DIRECTIVE.finditer(text)]
+
+
+def render(call_text: str, page: PageContext) -> str:
+    """The HTML of a directive; DirectiveError names the page and the directive."""
+    try:
+        call = parse(call_text)
+        return DIRECTIVES[call.name](page, *call.positional, **call.named)
+    except (
+        DirectiveError, records.RecordError, claims.ClaimError, LookupError, ValueError, OSError,
+    ) as error:  # fmt: skip
+        raise DirectiveError(f"{{{{ {call_text} }}}}: {error}") from error
+
+
+class _DirectivePreprocessor(Preprocessor):
+    def __init__(self, md: Markdown, page: Callable[[], PageContext]) -> None:
+        super().__init__(md)
+        self._page = page
+
+    def run(self, lines: list[str]) -> list[str]:
+        page = self._page()
+
+        def replaced(match: re.Match[str]) -> str:
+            html = render(match["call"], page)
+            before = match.string[match.string.rfind("\n", 0, match.start()) + 1 : match.start()]
+            after = match.string[match.end() :].partition("\n")[0]
+            if before.strip() or after.strip():
+                return html
+            return f"{self.md.htmlStash.store(html)}\n"
+
+        return _DIRECTIVE.sub(replaced, "\n".join(lines)).split("\n")
+
+
+class DirectiveExtension(Extension):
+    """Adds the directives to Markdown; `page()` tells which page is being built."""
+
+    def __init__(self, page: Callable[[], PageContext]) -> None:
+        super().__init__()
+        self._page = page
+
+    def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802
+        """Called by Markdown."""
+        # After superfences (25) has set fences aside, before raw HTML (20).
+        md.preprocessors.register(_DirectivePreprocessor(md, self._page), "directives", 22)
+
+
+def line_of(call_text: str, markdown: str) -> int | None:
+    """The line of a page on which a directive starts."""
+    position = markdown.find(call_text)
+    return markdown.count("\n", 0, position) + 1 if position >= 0 else None
+
+
+def context_for(page_path: str, page_url: str) -> PageContext:
+    """The context of a page: its path below docs/ and its URL below the site's root."""
+    depth = page_url.count("/")
+    return PageContext(path=Path(page_path).as_posix(), to_root="../" * depth or "./")

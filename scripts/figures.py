@@ -1,0 +1,104 @@
+"""Matplotlib figures as inline SVG that follows the page's palette and fonts."""
+
+from __future__ import annotations
+
+import io
+import logging
+import re
+import warnings
+from collections.abc import Callable
+from html import escape
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+WIDE_INCHES, NARROW_INCHES = 6.8, 3.6
+PIXELS_PER_INCH = 100
+
+CYCLE = ("#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd", "#8c564b")
+MARKERS = ("o", "s", "^", "D", "v", "P")
+
+_STYLE = {
+    "svg.fonttype": "none",
+    "font.size": 9.0,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#b0b0b0",
+    "grid.linewidth": 0.6,
+    "legend.frameon": False,
+    "lines.linewidth": 1.8,
+    "lines.markersize": 4.5,
+    "xtick.minor.size": 0.0,
+    "ytick.minor.size": 0.0,
+    "figure.constrained_layout.use": True,
+    "axes.unicode_minus": False,
+}  # fmt: skip
+
+_PALETTE = {colour: f"var(--chart-{index})" for index, colour in enumerate(CYCLE, start=1)} | {
+    "#000000": "currentColor",
+    "#262626": "currentColor",
+    "#ffffff": "var(--md-default-bg-color)",
+    "#b0b0b0": "var(--chart-grid)",
+    "#cccccc": "var(--chart-grid)",
+    "#808080": "var(--chart-muted)",
+    "#7f7f7f": "var(--chart-muted)",
+}
+
+Draw = Callable[[float], "Figure"]
+
+
+def responsive_svg(draw: Draw, identifier: str, label: str) -> str:
+    """A figure twice, for a wide page and for a phone; the style sheet shows one of them.
+
+    `draw(inches)` makes the figure of that width. `label` is what a screen reader says.
+    """
+    return "".join(
+        f'<div class="chart {variant}">{inline_svg(lambda: draw(inches), f"{identifier}-{variant}", label)}</div>'
+        for variant, inches in (("chart-wide", WIDE_INCHES), ("chart-narrow", NARROW_INCHES))
+    )
+
+
+def inline_svg(draw: Callable[[], Figure], identifier: str, label: str) -> str:
+    """The figure as an `<svg>` element whose ids begin with `identifier`."""
+    import matplotlib
+
+    # The page's own font draws the text; Matplotlib only measures it, with its own.
+    logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)
+    buffer = io.StringIO()
+    with matplotlib.rc_context({**_STYLE, "svg.hashsalt": identifier}), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        figure = draw()
+        figure.savefig(
+            buffer, format="svg", transparent=True, dpi=PIXELS_PER_INCH, metadata={"Date": None}
+        )
+    return _for_page(buffer.getvalue(), identifier, label)
+
+
+def _for_page(svg: str, identifier: str, label: str) -> str:
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r"<!--.*?-->", "", svg, flags=re.DOTALL)
+    svg = re.sub(r'<style type="text/css">.*?</style>', "", svg, flags=re.DOTALL)
+    referenced = set(re.findall(r'(?:href="#|url\(#)([^")]+)', svg))
+    svg = re.sub(
+        r' id="([^"]+)"',
+        lambda m: f' id="{identifier}-{m[1]}"' if m[1] in referenced else "",
+        svg,
+    )
+    svg = re.sub(r'xlink:href="#', f'href="#{identifier}-', svg)
+    svg = re.sub(r"url\(#", f"url(#{identifier}-", svg)
+    svg = re.sub(r"#[0-9a-fA-F]{6}", lambda m: _PALETTE.get(m[0].lower(), m[0]), svg)
+    svg = re.sub(r"font-family:[^;\"]+;?\s*", "", svg)
+    svg = re.sub(r"font: ([0-9.]+px)[^;\"]*", r"font-size: \1", svg)
+    svg = re.sub(r"\s*\n\s*", " ", svg)
+    svg = re.sub(r"<g>\s*(<g/>\s*)*</g>|<g/>|<defs>\s*</defs>", "", svg)
+    head_end = svg.index(">")
+    view_box = re.search(r'viewBox="([^"]+)"', svg[:head_end])
+    assert view_box is not None
+    return (
+        f'<svg viewBox="{view_box[1]}" role="img" aria-label="{escape(label, quote=True)}">'
+        + svg[head_end + 1 :].strip()
+    )

@@ -1,0 +1,295 @@
+"""Charts and tables made from records."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from scripts import figures, formats
+from scripts.benchmark_texts import BenchmarkTexts
+from scripts.records import Case, Measured, Missing, RecordError, Where
+from scripts.texts import TEXTS, say
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def timing_html(
+    measured: list[Measured],
+    texts: BenchmarkTexts,
+    language: str,
+    identifier: str,
+    to_root: str,
+    x: str | None,
+    where: Where,
+    baseline: str | None,
+    contenders: list[str] | None,
+) -> str:
+    """Chart, table and provenance of one benchmark, a tab for each machine and device."""
+    views = [
+        (
+            tab_label(each),
+            _view(
+                each, texts, language, f"{identifier}-{number}", to_root, x, where, baseline, contenders
+            ),
+        )
+        for number, each in enumerate(measured, start=1)
+    ]
+    return f'<div class="timing">{tabs(views, identifier)}</div>'
+
+
+def tab_label(measured: Measured) -> str:
+    """What a machine is called in a tab: the GPU's name, or the CPU's with its cores."""
+    environment = measured.environment
+    if measured.device != "cpu":
+        return str(environment["gpu"])
+    return f"{environment['cpu']}, {environment['cores']} × CPU"
+
+
+def tabs(views: list[tuple[str, str]], identifier: str) -> str:
+    """Material's content tabs, made by hand because the content is HTML already."""
+    inputs = "".join(
+        f'<input id="{identifier}-tab-{n}" name="{identifier}-tab" type="radio"'
+        f'{" checked" if n == 1 else ""}>'
+        for n in range(1, len(views) + 1)
+    )
+    labels = "".join(
+        f'<label for="{identifier}-tab-{n}">{escape(label)}</label>'
+        for n, (label, _) in enumerate(views, start=1)
+    )
+    contents = "".join(f'<div class="tabbed-block">{content}</div>' for _, content in views)
+    return (
+        f'<div class="tabbed-set tabbed-alternate" data-tabs="1:{len(views)}">{inputs}'
+        f'<div class="tabbed-labels">{labels}</div><div class="tabbed-content">{contents}</div></div>'
+    )
+
+
+def _view(
+    measured: Measured,
+    texts: BenchmarkTexts,
+    language: str,
+    identifier: str,
+    to_root: str,
+    x: str | None,
+    where: Where,
+    baseline: str | None,
+    contenders: list[str] | None,
+) -> str:
+    cases = measured.find(where, x)
+    names = contenders or measured.contenders
+    unknown = [n for n in [*names, *([baseline] if baseline else [])] if n not in measured.contenders]
+    if unknown:
+        raise RecordError(
+            f"{measured.name} has no contender {', '.join(map(repr, unknown))}: "
+            f"it has {', '.join(measured.contenders)}"
+        )
+    baseline = baseline or names[0]
+    labels = {name: texts.contender(measured.name, name, language) for name in names}
+    title = texts.title(measured.name, language)
+    label = say("chart", language, title=title)
+    x_label = texts.axis(measured.name, x, language) if x else ""
+    y_label = say("seconds per call", language)
+    if x and len(cases) > 1:
+        draw = _line_chart(cases, labels, x, x_label, y_label)
+    else:
+        draw = _bar_chart(cases[0], labels, y_label)
+    key = repr((measured.path, measured.name, measured.device, x, where, names, language, identifier,
+                [c.samples for c in cases], labels, title))  # fmt: skip
+    chart = _cached_chart(key, _Drawing(draw), identifier, label)
+    return (
+        f"<figure data-search-exclude>{chart}</figure>"
+        + _table(measured, cases, labels, x, x_label, baseline, language)
+        + provenance(measured, language, to_root)
+    )
+
+
+class _Drawing:
+    """A drawing function that counts as equal to every other, so that caching goes by key."""
+
+    def __init__(self, draw: figures.Draw) -> None:
+        self.draw = draw
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Drawing)
+
+    def __hash__(self) -> int:
+        return 0
+
+
+@lru_cache(maxsize=512)
+def _cached_chart(key: str, drawing: _Drawing, identifier: str, label: str) -> str:
+    return figures.responsive_svg(drawing.draw, identifier, label)
+
+
+def _line_chart(
+    cases: list[Case], labels: dict[str, str], x: str, x_label: str, y_label: str
+) -> figures.Draw:
+    def draw(width: float) -> Figure:
+        from matplotlib.figure import Figure
+        from matplotlib.ticker import FuncFormatter, NullLocator
+
+        figure = Figure(figsize=(width, 3.6 if width > 5 else 3.4))
+        axes = figure.subplots()
+        values: list[Any] = [case.where[x] for case in cases]
+        numeric = all(isinstance(v, int | float) and v > 0 for v in values)
+        positions = values if numeric else list(range(len(values)))
+        for index, (name, label) in enumerate(labels.items()):
+            points = [
+                (position, time)
+                for position, case in zip(positions, cases, strict=True)
+                if (time := case.time(name))
+            ]
+            if not points:
+                continue
+            xs = [position for position, _ in points]
+            axes.plot(
+                xs,
+                [time.median for _, time in points],
+                color=figures.CYCLE[index % len(figures.CYCLE)],
+                marker=figures.MARKERS[index % len(figures.MARKERS)],
+                linestyle="-" if index < len(figures.CYCLE) else "--",
+                label=label,
+            )
+            axes.fill_between(
+                xs,
+                [time.first_quartile for _, time in points],
+                [time.third_quartile for _, time in points],
+                color=figures.CYCLE[index % len(figures.CYCLE)],
+                alpha=0.18,
+                linewidth=0,
+            )
+        if numeric:
+            axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.set_xticks(positions, [formats.size(value) for value in values])
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda t, _: formats.seconds(t, 1)))
+        axes.yaxis.set_minor_locator(NullLocator())
+        axes.set_xlabel(x_label)
+        axes.set_title(y_label, loc="left", fontsize=9)
+        figure.legend(loc="outside upper left", ncols=4 if width > 5 else 2)
+        return figure
+
+    return draw
+
+
+def _bar_chart(case: Case, labels: dict[str, str], y_label: str) -> figures.Draw:
+    def draw(width: float) -> Figure:
+        from matplotlib.figure import Figure
+        from matplotlib.ticker import FuncFormatter
+
+        times = {label: t for name, label in labels.items() if (t := case.time(name))}
+        figure = Figure(figsize=(width, 0.8 + 0.34 * len(times)))
+        axes = figure.subplots()
+        medians = [time.median for time in times.values()]
+        spread = [
+            [t.median - t.first_quartile for t in times.values()],
+            [t.third_quartile - t.median for t in times.values()],
+        ]
+        axes.barh(list(times), medians, xerr=spread, color=figures.CYCLE[0], height=0.6)
+        axes.bar_label(
+            axes.containers[-1], [formats.seconds(t) for t in medians], padding=4  # type: ignore[arg-type]
+        )
+        axes.invert_yaxis()
+        axes.margins(x=0.18)
+        axes.grid(axis="y", visible=False)
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda t, _: formats.seconds(t, 2) if t else "0"))
+        axes.locator_params(axis="x", nbins=4)
+        axes.set_title(y_label, loc="left", fontsize=9)
+        return figure
+
+    return draw
+
+
+def _table(
+    measured: Measured,
+    cases: list[Case],
+    labels: dict[str, str],
+    x: str | None,
+    x_label: str,
+    baseline: str,
+    language: str,
+) -> str:
+    head = "".join(f'<th scope="col">{escape(label)}</th>' for label in labels.values())
+    rows, notes = [], {}
+    for case in cases:
+        cells = "".join(_cell(case, name, baseline, language, notes) for name in labels)
+        mark = "" if case.steady else "≈ "
+        first = f'<th scope="row">{mark}{formats.size(case.where[x])}</th>' if x else ""
+        rows.append(f"<tr>{first}{cells}</tr>")
+    corner = f'<th scope="col">{escape(x_label)}</th>' if x else ""
+    summary = say("figures", language, baseline=labels.get(baseline, baseline))
+    under = [escape(f"{number} {reason}") for reason, number in notes.items()]
+    if not all(case.steady for case in cases):
+        under.append(say("unsteady", language))
+    note = f'<p class="timing-notes">{"<br>".join(under)}</p>' if under else ""
+    return (
+        f"<details data-search-exclude><summary>{escape(summary)}</summary>"
+        f'<div class="timing-scroll" tabindex="0" role="region" '
+        f'aria-label="{escape(say("scrollable table", language))}">'
+        f'<table class="timing-table"><thead><tr>{corner}{head}</tr></thead>'
+        f"<tbody>{''.join(rows)}</tbody></table></div>{note}</details>"
+    )
+
+
+def _cell(
+    case: Case, name: str, baseline: str, language: str, notes: dict[str, str]
+) -> str:
+    time = case.time(name)
+    if time is None:
+        reason = missing_reason(case.missing.get(name), language)
+        number = notes.setdefault(reason, "*" * (len(notes) + 1))
+        return f"<td>{say('not measured', language)}{number}</td>"
+    quartiles = f"{formats.seconds(time.first_quartile)} – {formats.seconds(time.third_quartile)}"
+    against = ""
+    ratio = case.ratio(baseline, name)
+    if name == baseline:
+        against = say("baseline", language)
+    elif ratio:
+        against = f"{formats.ratio(ratio.median)}×"
+    return (
+        f"<td><b>{formats.seconds(time.median)}</b><small>{quartiles}</small>"
+        f"<small>{against}</small></td>"
+    )
+
+
+def missing_reason(missing: Missing | None, language: str) -> str:
+    """Why a contender has no figure, in the page's language."""
+    if missing is None:
+        return say("not measured", language)
+    reason = str(missing["reason"])
+    if reason == "too slow":
+        return say(
+            "too slow",
+            language,
+            time=formats.seconds(float(str(missing["seconds"]))),
+            size=formats.size(missing["size"]),
+        )
+    return say(reason, language) if reason in TEXTS else reason
+
+
+def provenance(measured: Measured, language: str, to_root: str) -> str:
+    """Where a figure comes from, with links to the record and the benchmark's code."""
+    environment = measured.environment
+    part, _, page = measured.name.rpartition("/")[0].rpartition("/")
+    parts = [
+        f"{environment['gpu']} · {environment['cpu']}"
+        if measured.device != "cpu"
+        else str(environment["cpu"]),
+        say("threads", language, threads=environment["threads"], cores=environment["cores"]),
+        f"torch {environment['packages']['torch']}",
+        f"Python {environment['python']}",
+        str(environment["os"]),
+        say("measured on", language, date=environment["date"]),
+    ]
+    if environment.get("driver"):
+        parts.insert(3, f"CUDA {environment['cuda']}, driver {environment['driver']}")
+    links = [
+        f'<a href="{to_root}timings/{measured.path.name}">{say("record", language)}</a>',
+        f'<a href="{to_root}benchmarks/{part}/test_{page}.py">{say("benchmark", language)}</a>',
+    ]
+    return (
+        f'<p class="provenance" data-search-exclude>{escape(" · ".join(parts))} · '
+        f"{' · '.join(links)}</p>"
+    )
