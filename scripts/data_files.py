@@ -32,12 +32,10 @@ class Text(NamedTuple):
 class _Loader(yaml.SafeLoader):
     """SafeLoader that refuses a key given twice instead of keeping the last."""
 
-    def construct_mapping(
-        self, node: yaml.MappingNode, deep: bool = False
-    ) -> dict[object, object]:
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[object, object]:
         seen: set[object] = set()
         for key_node, _ in node.value:
-            key = self.construct_object(key_node, deep=True)  # type: ignore[no-untyped-call]
+            key = self.construct_object(key_node, deep=True)
             if key in seen:
                 line = key_node.start_mark.line + 1
                 raise DataError(f"line {line}: the key {key!r} is given twice; keep one")

@@ -13,7 +13,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
 from inspect import signature
-from pathlib import Path
 from typing import Any
 
 from markdown import Extension, Markdown
@@ -45,6 +44,7 @@ class PageContext:
 
     path: str  # below docs/, such as `en/effective/operators.md`
     to_root: str  # relative link from the page to the site's root, such as `../../../`
+    text: str = ""  # the page as its file has it, for line numbers in messages
     directives: int = 0
 
     @property
@@ -216,19 +216,27 @@ def render(call_text: str, page: PageContext) -> str:
     except (
         DirectiveError, records.RecordError, claims.ClaimError, LookupError, ValueError, OSError,
     ) as error:  # fmt: skip
-        raise DirectiveError(f"{{{{ {call_text} }}}}: {error}") from error
+        line = page.text.count("\n", 0, max(0, page.text.find(call_text))) + 1
+        place = f"docs/{page.path}:{line}"
+        raise DirectiveError(f"{place}: {{{{ {call_text} }}}}: {error}") from error
 
 
 class _DirectivePreprocessor(Preprocessor):
-    def __init__(self, md: Markdown, page: Callable[[], PageContext]) -> None:
+    def __init__(
+        self, md: Markdown, page: Callable[[], PageContext], failure: type[Exception]
+    ) -> None:
         super().__init__(md)
         self._page = page
+        self._failure = failure
 
     def run(self, lines: list[str]) -> list[str]:
         page = self._page()
 
         def replaced(match: re.Match[str]) -> str:
-            html = render(match["call"], page)
+            try:
+                html = render(match["call"], page)
+            except DirectiveError as error:
+                raise self._failure(str(error)) from error
             before = match.string[match.string.rfind("\n", 0, match.start()) + 1 : match.start()]
             after = match.string[match.end() :].partition("\n")[0]
             if before.strip() or after.strip():
@@ -239,25 +247,24 @@ class _DirectivePreprocessor(Preprocessor):
 
 
 class DirectiveExtension(Extension):
-    """Adds the directives to Markdown; `page()` tells which page is being built."""
+    """Adds the directives to Markdown; `page()` tells which page is being built.
 
-    def __init__(self, page: Callable[[], PageContext]) -> None:
+    A directive that can't be carried out raises `failure` with the message.
+    """
+
+    def __init__(
+        self, page: Callable[[], PageContext], failure: type[Exception] = DirectiveError
+    ) -> None:
         super().__init__()
         self._page = page
+        self._failure = failure
 
     def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802
         """Called by Markdown."""
         # After superfences (25) has set fences aside, before raw HTML (20).
-        md.preprocessors.register(_DirectivePreprocessor(md, self._page), "directives", 22)
+        md.preprocessors.register(_DirectivePreprocessor(md, self._page, self._failure), "directives", 22)
 
 
-def line_of(call_text: str, markdown: str) -> int | None:
-    """The line of a page on which a directive starts."""
-    position = markdown.find(call_text)
-    return markdown.count("\n", 0, position) + 1 if position >= 0 else None
-
-
-def context_for(page_path: str, page_url: str) -> PageContext:
-    """The context of a page: its path below docs/ and its URL below the site's root."""
-    depth = page_url.count("/")
-    return PageContext(path=Path(page_path).as_posix(), to_root="../" * depth or "./")
+def context_for(page_path: str, page_url: str, text: str = "") -> PageContext:
+    """The context of a page: its path below docs/, its URL below the site's root, its text."""
+    return PageContext(page_path, to_root="../" * page_url.count("/") or "./", text=text)
