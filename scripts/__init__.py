@@ -1,0 +1,1 @@
+"""Everything that makes and checks the site; nothing in it is shown on a page."""

@@ -6,8 +6,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from scripts import data_files
+from scripts.data_files import DataError
 from scripts.paths import DATA, shown
 from scripts.texts import in_language
 
@@ -18,6 +18,10 @@ class BenchmarkTexts:
     def __init__(self, entries: dict[str, Any], source: str) -> None:
         self._entries = entries
         self._source = source
+
+    def names(self) -> list[str]:
+        """The benchmarks that have texts."""
+        return [name for name in self._entries if name != "common"]
 
     def title(self, name: str, language: str) -> str:
         """What the benchmark measures."""
@@ -48,7 +52,13 @@ class BenchmarkTexts:
 
 @lru_cache(maxsize=2)
 def _load(path: Path, modified: int) -> BenchmarkTexts:
-    return BenchmarkTexts(yaml.safe_load(path.read_text(encoding="utf-8")) or {}, shown(path))
+    found = data_files.read(path)
+    if not isinstance(found, dict):
+        raise DataError(f"{shown(path)}: expected benchmarks by name, and `common:`")
+    for name, entry in found.items():
+        required = () if name == "common" else ("title",)
+        data_files.fields(entry, f"{shown(path)}, {name}", required, ("axes", "contenders"))
+    return BenchmarkTexts(found, shown(path))
 
 
 def load(path: Path = DATA / "benchmarks.yml") -> BenchmarkTexts:

@@ -16,7 +16,7 @@ from pathlib import Path
 if __package__ in (None, ""):
     sys.path[0] = str(Path(__file__).resolve().parent.parent)
 
-from scripts import pairs, records
+from scripts import records
 from scripts.paths import DOCS, ROOT, TIMINGS, pages, shown
 
 
@@ -63,15 +63,17 @@ def outputs(arguments: argparse.Namespace) -> int:
 
 def agree(arguments: argparse.Namespace) -> int:
     """Take both languages of pages as agreed; with --check only tell what is not."""
+    from scripts import pairs
+    from scripts.blocks import BlockError
+
     try:
         if arguments.check:
             for name in pairs.page_names():
                 pairs.compare(name)
             messages = pairs.disagreements()
-            print("\n".join(messages) or "all pairs are agreed", file=sys.stderr if messages else None)
-            return 1 if messages else 0
-        changed = pairs.agree([name.removesuffix("/") for name in arguments.pages])
-    except pairs.PairError as error:
+            return _tell(messages, "all pairs are agreed")
+        changed = pairs.agree([pairs.name_of(name) for name in arguments.pages])
+    except (pairs.PairError, BlockError) as error:
         print(error, file=sys.stderr)
         return 1
     print("\n".join(f"{name}: agreed" for name in changed) or "all pairs were agreed already")
@@ -84,7 +86,11 @@ def timings(arguments: argparse.Namespace) -> int:
         messages = [m for each in records.load_all() if (m := records.staleness(each))]
     except records.RecordError as error:
         messages = [str(error)]
-    print("\n".join(messages) or "all records are up to date", file=sys.stderr if messages else None)
+    return _tell(messages, "all records are up to date")
+
+
+def _tell(messages: list[str], otherwise: str) -> int:
+    print("\n".join(messages) or otherwise, file=sys.stderr if messages else sys.stdout)
     return 1 if messages else 0
 
 
@@ -92,7 +98,10 @@ def forget(arguments: argparse.Namespace) -> int:
     """Take benchmarks that no longer exist out of the records."""
     found = False
     for path in sorted(TIMINGS.glob("*.json")):
-        record = records.read(path)
+        try:
+            record = records.read(path)
+        except records.RecordError as error:
+            return _tell([str(error)], "")
         kept = {
             key: entry
             for key, entry in record["benchmarks"].items()
@@ -149,7 +158,7 @@ def main(argv: list[str] | None = None) -> int:
     command(outputs, "--check", pages="pages, all if none is named")
     command(agree, "--check", pages="pages below the language, such as effective/operators.md")
     command(timings)
-    command(forget, benchmarks="such as effective/operators/row_sum")
+    command(forget).add_argument("benchmarks", nargs="+", help="such as part/chapter/idea")
     command(environment).add_argument("--device", default="cpu", choices=("cpu", "cuda"))
     command(clean)
     arguments = parser.parse_args(argv)

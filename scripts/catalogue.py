@@ -10,10 +10,9 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from scripts import benchmark_texts, formats, records
-from scripts.paths import BENCHMARKS, DATA, SNIPPETS, TIMINGS, shown
+from scripts import benchmark_texts, data_files, formats, records
+from scripts.data_files import DataError, inline_html
+from scripts.paths import BENCHMARKS, DATA, DOCS, SNIPPETS, TIMINGS, shown
 from scripts.texts import in_language, say
 
 _MARK = re.compile(r"^\s*#\s*-+8<-+\s*\[(start|end):[^\]]*\]\s*$")
@@ -77,7 +76,18 @@ def entries(path: Path = DATA / "snippets.yml") -> dict[str, Any]:
 
 @lru_cache(maxsize=2)
 def _load(path: Path, modified: int) -> dict[str, Any]:
-    return yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+    found = data_files.read(path)
+    if not isinstance(found, dict):
+        raise DataError(f"{shown(path)}: expected snippets by name: `part/chapter/idea.py:`")
+    for name, entry in found.items():
+        where = f"{shown(path)}, {name}"
+        given = data_files.fields(entry, where, ("does",), ("speed",))
+        data_files.text(given["does"], f"{where}, does")
+        if "speed" in given:
+            data_files.fields(
+                given["speed"], f"{where}, speed", ("benchmark", "slow", "fast", "where")
+            )
+    return found
 
 
 def catalogue_html(language: str, to_root: str) -> str:
@@ -95,12 +105,22 @@ def catalogue_html(language: str, to_root: str) -> str:
         )
         link = f"{to_root}{language}/{chapter}/"
         parts.append(
-            f'<h2 id="{chapter.replace("/", "-")}"><a href="{link}">{escape(chapter)}</a></h2>'
+            f'<h2 id="{chapter.replace("/", "-")}">'
+            f'<a href="{link}">{escape(_title(chapter, language))}</a></h2>'
             f'<div class="timing-scroll" tabindex="0" role="region" '
             f'aria-label="{escape(say("scrollable table", language))}: {chapter}">'
             f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>"
         )
     return "".join(parts)
+
+
+def _title(chapter: str, language: str) -> str:
+    """The first heading of a chapter's page."""
+    page = DOCS / language / f"{chapter}.md"
+    for line in page.read_text(encoding="utf-8").splitlines():
+        if line.startswith("# "):
+            return line.removeprefix("# ").partition("{")[0].strip()
+    raise CatalogueError(f"{shown(page)} has no title: a line that starts with `# `")
 
 
 def _row(name: str, entry: dict[str, Any], language: str, to_root: str) -> str:
@@ -111,7 +131,7 @@ def _row(name: str, entry: dict[str, Any], language: str, to_root: str) -> str:
     if "speed" in entry:
         speed = _speed(entry["speed"], language)
     link = f'<a href="{to_root}snippets/{name}" download><code>{name.rpartition("/")[2]}</code></a>'
-    return f"<tr><td>{link}</td><td>{escape(does)}</td><td>{needs}</td><td>{speed}</td></tr>"
+    return f"<tr><td>{link}</td><td>{inline_html(does)}</td><td>{needs}</td><td>{speed}</td></tr>"
 
 
 def _speed(speed: dict[str, Any], language: str) -> str:
@@ -119,18 +139,9 @@ def _speed(speed: dict[str, Any], language: str) -> str:
     ratios = [
         ratio.median
         for each in measured
-        for case in each.find(speed["where"])
-        if (ratio := case.ratio(speed["slow"], speed["fast"]))
+        if (ratio := each.ratio(speed["slow"], speed["fast"], speed["where"]))
     ]
     if not ratios:
         return ""
-    low, high = formats.ratio(min(ratios)), formats.ratio(max(ratios))
     slow = benchmark_texts.load().contender(speed["benchmark"], speed["slow"], language)
-    return escape(
-        say(
-            "speed sentence",
-            language,
-            ratio=low if low == high else f"{low}–{high}",
-            slow=slow,
-        )
-    )
+    return escape(say("speed sentence", language, ratio=formats.ratios(ratios), slow=slow))

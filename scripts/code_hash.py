@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import symtable
+from collections.abc import Iterator
 from pathlib import Path
 
-from scripts.paths import ROOT
+from scripts.paths import ROOT, shown
 
 Definition = tuple[Path, str]
 
@@ -63,6 +65,10 @@ def _digest(value: object) -> str:
     return hashlib.sha256(repr(value).encode()).hexdigest()[:16]
 
 
+class CodeError(Exception):
+    """Code whose dependencies can't be followed; the message names file and line."""
+
+
 class _Module:
     """The top-level definitions of a file, and what its imports refer to."""
 
@@ -71,50 +77,81 @@ class _Module:
         self.definitions: dict[str, list[ast.stmt]] = {}
         self.imported: dict[str, Definition | Path] = {}
         for statement in ast.parse(path.read_text(encoding="utf-8"), str(path)).body:
+            if _is_main_guard(statement):
+                continue
             for name in _bound_names(statement):
                 self.definitions.setdefault(name, []).append(statement)
-        for statements in list(self.definitions.values()):
-            for statement in statements:
-                for node in ast.walk(statement):
-                    self._note_import(node)
+            for node in ast.walk(statement):
+                self._note_import(node)
 
     def _note_import(self, node: ast.AST) -> None:
-        if isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+        if isinstance(node, ast.Import):
             for alias in node.names:
-                target = _project_file(f"{node.module}.{alias.name}")
-                package = _project_file(node.module)
-                if target:
-                    self.imported[alias.asname or alias.name] = target
-                elif package:
-                    self.imported[alias.asname or alias.name] = (package, alias.name)
-        elif isinstance(node, ast.Import):
+                if alias.name.partition(".")[0] in PROJECT_PACKAGES:
+                    self.imported[alias.asname or alias.name] = self._file(alias.name, node)
+        elif isinstance(node, ast.ImportFrom):
+            module = node.module or ""
+            if node.level or (
+                module.partition(".")[0] in PROJECT_PACKAGES and node.names[0].name == "*"
+            ):
+                raise CodeError(
+                    f"{shown(self.path)}:{node.lineno}: import by full name, "
+                    "such as `from snippets.part.chapter import idea`"
+                )
+            if module.partition(".")[0] not in PROJECT_PACKAGES:
+                return
             for alias in node.names:
-                target = _project_file(alias.name)
-                if target and alias.asname:
-                    self.imported[alias.asname] = target
-                elif target:
-                    self.imported[alias.name] = target
+                name = alias.asname or alias.name
+                submodule = _project_file(f"{module}.{alias.name}")
+                self.imported[name] = submodule or (self._file(module, node), alias.name)
+
+    def _file(self, module: str, node: ast.stmt) -> Path:
+        path = _project_file(module)
+        if path is None:
+            raise CodeError(
+                f"{shown(self.path)}:{node.lineno}: {module} is not a file of this project, "
+                "so what is used of it can't be followed. Import a file, or a name from a file."
+            )
+        return path
 
     def used_by(self, name: str) -> set[Definition]:
         """The project definitions to which the definition of `name` refers."""
         used: set[Definition] = set()
         for statement in self.definitions[name]:
-            for node in ast.walk(statement):
-                dotted = _dotted(node)
-                if dotted is None:
-                    continue
-                head, _, attribute = dotted.rpartition(".")
-                target = self.imported.get(head)
-                if isinstance(target, Path):
-                    used.add((target, attribute))
-                target = self.imported.get(dotted)
-                if isinstance(target, tuple):
-                    used.add(target)
-                elif isinstance(target, Path):
-                    used |= {(target, each) for each in _Module(target).definitions}
-                if dotted in self.definitions and dotted != name and dotted not in self.imported:
-                    used.add((self.path, dotted))
-        return used
+            known = _global_names(statement)
+            for dotted in _references(statement):
+                if dotted.partition(".")[0] in known:
+                    used |= self._resolved(dotted)
+        return used - {(self.path, name)}
+
+    def _resolved(self, dotted: str) -> set[Definition]:
+        """What `a.b.c` refers to: a definition here, one in an imported file, or all of a file."""
+        head, *rest = dotted.split(".")
+        for length in range(len(rest), -1, -1):
+            target = self.imported.get(".".join([head, *rest[:length]]))
+            if isinstance(target, Path):
+                names = rest[length : length + 1] or _Module(target).definitions
+                return {(target, each) for each in names}
+            if target is not None:
+                return {target}
+        return {(self.path, head)} if head in self.definitions else set()
+
+
+def _is_main_guard(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.If) and ast.unparse(statement.test) in (
+        "__name__ == '__main__'",
+        "'__main__' == __name__",
+    )
+
+
+def _references(node: ast.AST) -> Iterator[str]:
+    """Every name and dotted name in the code, each at its full length."""
+    dotted = _dotted(node)
+    if dotted is not None:
+        yield dotted
+        return
+    for child in ast.iter_child_nodes(node):
+        yield from _references(child)
 
 
 def _dotted(node: ast.AST) -> str | None:
@@ -126,27 +163,44 @@ def _dotted(node: ast.AST) -> str | None:
     return None
 
 
+def _global_names(statement: ast.stmt) -> set[str]:
+    """The names that a top-level statement takes from its module, or imports itself."""
+
+    def of(table: symtable.SymbolTable) -> Iterator[str]:
+        at_top = table.get_type() == "module"
+        for symbol in table.get_symbols():
+            if at_top or symbol.is_global():
+                yield symbol.get_name()
+        for child in table.get_children():
+            yield from of(child)
+
+    names = set(of(symtable.symtable(ast.unparse(statement), "statement", "exec")))
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            names |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
+    return names
+
+
 def _bound_names(statement: ast.stmt) -> set[str]:
     if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return {statement.name}
     if isinstance(statement, ast.Import | ast.ImportFrom):
         return {alias.asname or alias.name for alias in statement.names}
-    names = {
-        node.id
-        for node in ast.walk(statement)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    }
-    for node in ast.iter_child_nodes(statement):
-        if isinstance(node, ast.stmt):
+    names: set[str] = set()
+    for node in ast.walk(statement):
+        if isinstance(getattr(node, "ctx", None), ast.Store):
+            target: ast.AST = node
+            while isinstance(target, ast.Attribute | ast.Subscript):  # TABLE["x"] = 1
+                target = target.value
+            if isinstance(target, ast.Name):
+                names.add(target.id)
+        if isinstance(node, ast.stmt) and node is not statement:
             names |= _bound_names(node)
     return names
 
 
 def _project_file(module: str) -> Path | None:
-    parts = module.split(".")
-    if parts[0] not in PROJECT_PACKAGES:
-        return None
-    path = ROOT.joinpath(*parts).with_suffix(".py")
+    path = ROOT.joinpath(*module.split(".")).with_suffix(".py")
     return path if path.is_file() else None
 
 
@@ -154,20 +208,23 @@ def code_parts(path: Path, name: str) -> dict[str, str]:
     """The hash of each definition that `name` in `path` uses, itself included.
 
     Keys read `snippets/effective/operators/row_sum.py::sum_by_index`.
-    Raises LookupError where the file has no such definition.
+    Raises LookupError where the file has no such definition, CodeError where an import
+    hides what is used.
     """
     modules: dict[Path, _Module] = {}
     parts: dict[str, str] = {}
     waiting: list[Definition] = [(path.resolve(), name)]
     while waiting:
         file, definition = waiting.pop()
-        key = f"{file.relative_to(ROOT).as_posix()}::{definition}"
+        key = f"{shown(file)}::{definition}"
         if key in parts:
             continue
-        module = modules.setdefault(file, _Module(file))
+        if file not in modules:
+            modules[file] = _Module(file)
+        module = modules[file]
         if definition not in module.definitions:
-            if len(parts) == 0:
-                raise LookupError(f"{file.relative_to(ROOT).as_posix()} defines no `{definition}`")
+            if not parts:
+                raise LookupError(f"{shown(file)} defines no `{definition}`")
             parts[key] = "missing"
             continue
         parts[key] = _digest(

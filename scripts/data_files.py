@@ -57,6 +57,14 @@ def read(path: Path) -> object:
         raise DataError(f"{shown(path)}: {error}") from error
 
 
+def version(path: Path) -> int:
+    """A number that changes when the file does, 0 when there is none: a key for caches."""
+    try:
+        return path.stat().st_mtime_ns
+    except FileNotFoundError:
+        return 0
+
+
 def fields(
     value: object, where: str, required: Iterable[str], optional: Iterable[str] = ()
 ) -> dict[str, object]:
@@ -90,8 +98,11 @@ def string(value: object, where: str) -> str:
     return value
 
 
-def text(value: object, where: str) -> Text:
-    """``value`` as a text in both languages, each in its own script."""
+def text(value: object, where: str, names_only: bool = False) -> Text:
+    """``value`` as a text in both languages, each in its own script.
+
+    With ``names_only`` the Chinese may do without Chinese characters, as "torch 2.0" does.
+    """
     if not isinstance(value, dict):
         raise DataError(f'{where}: expected "en" and "zh"; got {value!r}')
     for language in LANGUAGES:
@@ -101,7 +112,7 @@ def text(value: object, where: str) -> Text:
     both = Text(string(value["en"], f"{where}, en"), string(value["zh"], f"{where}, zh"))
     if HAN.search(both.en):
         raise DataError(f"{where}, en: Chinese characters in the English text: {both.en}")
-    if not HAN.search(both.zh):
+    if not names_only and not HAN.search(both.zh):
         raise DataError(f"{where}, zh: no Chinese in the Chinese text: {both.zh}")
     for language, side in zip(("en", "zh"), both, strict=True):
         if side.count("`") % 2:

@@ -22,16 +22,18 @@ from scripts import (
     benchmark_texts,
     catalogue,
     claims,
-    glossary,
     formats,
+    glossary,
     pictures,
     records,
     sources,
     timing_views,
 )
 from scripts.paths import TIMINGS
+from scripts.texts import say
 
-_DIRECTIVE = re.compile(r"(?<!`)\{\{\s*(?P<call>[a-z_]+\(.*?\))\s*\}\}", re.DOTALL)
+PATTERN = re.compile(r"(?<!`)\{\{\s*(?P<call>[a-z_]+\(.*?\))\s*\}\}", re.DOTALL)
+_BROKEN = re.compile(r"(?<!`)\{\{\s+\w[^\n]*")
 
 
 class DirectiveError(Exception):
@@ -66,11 +68,13 @@ def timing(
     baseline: str | None = None,
     contenders: list[str] | None = None,
     device: str | None = None,
+    quantity: str = "time",
 ) -> str:
-    """Chart and table of a benchmark, a tab for each machine."""
+    """Chart and table of a benchmark, a tab for each machine; of time or of memory."""
     measured = records.of_benchmark(records.load_all(TIMINGS), benchmark, device)
     if not measured:
-        return f"<p>{timing_views.say('no record', page.language, device=device)}</p>"
+        name = "CPU" if device == "cpu" else "GPU"
+        return f"<p>{say('no record', page.language, device=name)}</p>"
     return timing_views.timing_html(
         measured,
         benchmark_texts.load(),
@@ -81,6 +85,7 @@ def timing(
         where or {},
         baseline,
         contenders,
+        quantity,
     )
 
 
@@ -93,32 +98,34 @@ def ratio(
     at_least: float | None = None,
     at_most: float | None = None,
     device: str = "cpu",
+    quantity: str = "time",
 ) -> str:
-    """How many times faster: one number, or a range over several machines.
+    """How many times faster, or less memory: one number, or a range over several machines.
 
     `at_least` and `at_most` are what the sentence around it takes for granted.
     """
     found: list[tuple[str, float]] = []
     for each in records.of_benchmark(records.load_all(TIMINGS), benchmark, device):
-        for case in each.find(where or {}):
-            summary = case.ratio(slow, fast)
-            if summary:
-                found.append((timing_views.tab_label(each), summary.median))
+        summary = each.ratio(slow, fast, where or {}, quantity)
+        if summary:
+            found.append((timing_views.tab_label(each, page.language), summary.median))
     if not found:
         raise DirectiveError(
             f"no record on {device} has both {slow!r} and {fast!r} at {where}: "
             f"make bench ONLY={benchmark}"
         )
     for machine, value in found:
-        if (at_least is not None and value < at_least) or (at_most is not None and value > at_most):
-            limit = f"at least {at_least}" if at_least is not None else f"at most {at_most}"
-            raise DirectiveError(
-                f"the sentence says {limit}, but the record of {machine} has {value:.3g}. "
-                "Change the sentence and its limit, in both languages."
-            )
-    values = [value for _, value in found]
-    low, high = formats.ratio(min(values)), formats.ratio(max(values))
-    text = low if low == high else f"{low}–{high}"
+        if at_least is not None and value < at_least:
+            limit = f"at least {at_least}"
+        elif at_most is not None and value > at_most:
+            limit = f"at most {at_most}"
+        else:
+            continue
+        raise DirectiveError(
+            f"the sentence says {limit}, but the record of {machine} has {value:.3g}. "
+            "Change the sentence and its limit, in both languages."
+        )
+    text = formats.ratios([value for _, value in found])
     title = escape("; ".join(f"{machine}: {value:.3g}" for machine, value in found), quote=True)
     return f'<span class="measured" title="{title}">{text}</span>'
 
@@ -195,7 +202,7 @@ def parse(text: str) -> Call:
         positional = tuple(ast.literal_eval(argument) for argument in node.args)
         named = {str(each.arg): ast.literal_eval(each.value) for each in node.keywords}
     except ValueError as error:
-        raise DirectiveError("arguments must be plain values: text, numbers, lists, dicts") from error
+        raise DirectiveError("write arguments as text, numbers, lists and dicts") from error
     try:
         signature(DIRECTIVES[node.func.id]).bind(None, *positional, **named)
     except TypeError as error:
@@ -203,22 +210,18 @@ def parse(text: str) -> Call:
     return Call(node.func.id, positional, named)
 
 
-def find_calls(text: str) -> list[str]:
-    """The text of every directive on a page, fences included."""
-    return [match["call"] for match in _DIRECTIVE.finditer(text)]
-
-
 def render(call_text: str, page: PageContext) -> str:
     """The HTML of a directive; DirectiveError names the page and the directive."""
     try:
         call = parse(call_text)
         return DIRECTIVES[call.name](page, *call.positional, **call.named)
-    except (
-        DirectiveError, records.RecordError, claims.ClaimError, LookupError, ValueError, OSError,
-    ) as error:  # fmt: skip
+    except Exception as error:
+        said = str(error)
+        if isinstance(error, KeyError | IndexError | TypeError | AttributeError):
+            said = f"{type(error).__name__}: {said}"
         line = page.text.count("\n", 0, max(0, page.text.find(call_text))) + 1
         place = f"docs/{page.path}:{line}"
-        raise DirectiveError(f"{place}: {{{{ {call_text} }}}}: {error}") from error
+        raise DirectiveError(f"{place}: {{{{ {call_text} }}}}: {said}") from error
 
 
 class _DirectivePreprocessor(Preprocessor):
@@ -243,7 +246,13 @@ class _DirectivePreprocessor(Preprocessor):
                 return html
             return f"{self.md.htmlStash.store(html)}\n"
 
-        return _DIRECTIVE.sub(replaced, "\n".join(lines)).split("\n")
+        text = PATTERN.sub(replaced, "\n".join(lines))
+        if broken := _BROKEN.search(text):
+            line = page.text.count("\n", 0, max(0, page.text.find(broken[0]))) + 1
+            raise self._failure(
+                f"docs/{page.path}:{line}: {broken[0]}: write it as {{{{ name(arguments) }}}}"
+            )
+        return text.split("\n")
 
 
 class DirectiveExtension(Extension):
@@ -259,10 +268,11 @@ class DirectiveExtension(Extension):
         self._page = page
         self._failure = failure
 
-    def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802
+    def extendMarkdown(self, md: Markdown) -> None:
         """Called by Markdown."""
         # After superfences (25) has set fences aside, before raw HTML (20).
-        md.preprocessors.register(_DirectivePreprocessor(md, self._page, self._failure), "directives", 22)
+        preprocessor = _DirectivePreprocessor(md, self._page, self._failure)
+        md.preprocessors.register(preprocessor, "directives", 22)
 
 
 def context_for(page_path: str, page_url: str, text: str = "") -> PageContext:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 _OPENING = re.compile(r"^(?P<indent>[ \t>]*)(?P<marker>`{3,}|~{3,})[ \t]*(?P<info>[^`]*?)[ \t]*$")
-_LANGUAGE = re.compile(r"^\{?\s*\.?(?P<language>[\w#+-]+(?![\w#+-]*=))")
+_LANGUAGE = re.compile(r"\{[^}]*?\.(?P<attribute>[\w#+-]+)|\.?(?P<plain>[\w#+.-]+)(?=[\s{]|$)")
 
 PYTHON_NAMES = frozenset({"python", "py", "python3", "py3", "ipython", "ipython3"})
 SHELL_NAMES = frozenset({"sh", "bash", "shell"})
@@ -25,9 +26,12 @@ class Fence:
 
     @property
     def language(self) -> str:
-        """The language in lower case, `python` and `sh` for their other names, '' for none."""
+        """The language in lower case, `python` and `sh` for their other names, '' for none.
+
+        `python title="x"` and `{.python #id}` are Python; `title="x"` names no language.
+        """
         match = _LANGUAGE.match(self.info)
-        language = match["language"].lower() if match else ""
+        language = (match["attribute"] or match["plain"]).lower() if match else ""
         if language in PYTHON_NAMES:
             return "python"
         return "sh" if language in SHELL_NAMES else language
@@ -53,7 +57,14 @@ def find_fences(text: str) -> list[Fence]:
             start, body = number, []
         elif _closes(line, opening["indent"], opening["marker"]):
             found.append(
-                Fence(start, opening["indent"], opening["marker"], opening["info"], tuple(body), number)
+                Fence(
+                    start,
+                    opening["indent"],
+                    opening["marker"],
+                    opening["info"],
+                    tuple(body),
+                    number,
+                )
             )
             opening = None
         else:
@@ -61,6 +72,12 @@ def find_fences(text: str) -> list[Fence]:
     if opening is not None:
         raise UnclosedFence(start)
     return found
+
+
+def marker_for(body: Iterable[str], marker: str = "```") -> str:
+    """The marker, made longer where the body holds as many of its characters in a row."""
+    runs = re.findall(re.escape(marker[0]) + "+", "\n".join(body))
+    return marker[0] * max(len(marker), *(len(run) + 1 for run in runs), 0)
 
 
 def _closes(line: str, indent: str, marker: str) -> bool:

@@ -8,7 +8,7 @@ import re
 import warnings
 from collections.abc import Callable
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,7 +35,7 @@ _STYLE = {
     "ytick.minor.size": 0.0,
     "figure.constrained_layout.use": True,
     "axes.unicode_minus": False,
-}  # fmt: skip
+}
 
 _PALETTE = {colour: f"var(--chart-{index})" for index, colour in enumerate(CYCLE, start=1)} | {
     "#000000": "currentColor",
@@ -55,9 +55,10 @@ def responsive_svg(draw: Draw, identifier: str, label: str) -> str:
 
     `draw(inches)` makes the figure of that width. `label` is what a screen reader says.
     """
-    return "".join(
-        f'<div class="chart {variant}">{inline_svg(lambda: draw(inches), f"{identifier}-{variant}", label)}</div>'
-        for variant, inches in (("chart-wide", WIDE_INCHES), ("chart-narrow", NARROW_INCHES))
+    wide = inline_svg(lambda: draw(WIDE_INCHES), f"{identifier}-chart-wide", label)
+    narrow = inline_svg(lambda: draw(NARROW_INCHES), f"{identifier}-chart-narrow", label)
+    return (
+        f'<div class="chart chart-wide">{wide}</div><div class="chart chart-narrow">{narrow}</div>'
     )
 
 
@@ -68,7 +69,8 @@ def inline_svg(draw: Callable[[], Figure], identifier: str, label: str) -> str:
     # The page's own font draws the text; Matplotlib only measures it, with its own.
     logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)
     buffer = io.StringIO()
-    with matplotlib.rc_context({**_STYLE, "svg.hashsalt": identifier}), warnings.catch_warnings():
+    style: Any = {**_STYLE, "svg.hashsalt": identifier}
+    with matplotlib.rc_context(style), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         figure = draw()
         figure.savefig(
@@ -88,7 +90,7 @@ def _for_page(svg: str, identifier: str, label: str) -> str:
         lambda m: f' id="{identifier}-{m[1]}"' if m[1] in referenced else "",
         svg,
     )
-    svg = re.sub(r'xlink:href="#', f'href="#{identifier}-', svg)
+    svg = svg.replace('xlink:href="', 'href="').replace('href="#', f'href="#{identifier}-')
     svg = re.sub(r"url\(#", f"url(#{identifier}-", svg)
     svg = re.sub(r"#[0-9a-fA-F]{6}", lambda m: _PALETTE.get(m[0].lower(), m[0]), svg)
     svg = re.sub(r"font-family:[^;\"]+;?\s*", "", svg)

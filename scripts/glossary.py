@@ -8,7 +8,7 @@ import html
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
 
@@ -25,6 +25,7 @@ from scripts.data_files import (
     read,
     string,
     text,
+    version,
 )
 from scripts.paths import DATA, shown
 
@@ -131,9 +132,13 @@ def _check_together(terms: list[Term], path: Path) -> None:
                     )
 
 
-@cache
 def terms() -> Glossary:
-    """The glossary of this project, read once."""
+    """The glossary of this project, read again only when the file changes."""
+    return _load_version(version(GLOSSARY))
+
+
+@lru_cache(maxsize=1)
+def _load_version(_: int) -> Glossary:
     return load()
 
 
@@ -158,8 +163,10 @@ def teach_jieba(words: Iterable[str] | None = None) -> None:
     jieba.setLogLevel("WARNING")
     jieba.initialize()
     known: dict[str, int] = jieba.dt.FREQ
-    for entry in [entry for entry in known if _is_made_of(entry, taught)]:
-        if known[entry]:
+    starts = {word[:2] for word in taught}
+    likely = [entry for entry, count in known.items() if count and entry[:2] in starts]
+    for entry in likely:
+        if _is_made_of(entry, taught):
             jieba.del_word(entry)
     for word in sorted(taught):
         if known.get(word, 0) < FREQUENCY:

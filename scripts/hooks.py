@@ -17,6 +17,7 @@ from mkdocs.structure.pages import Page  # noqa: E402
 
 from scripts import (  # noqa: E402
     glossary,
+    line_breaks,
     mathml,
     mkdocs_pages,
     offline,
@@ -51,9 +52,9 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, **_: Any) 
 
 
 def on_page_content(html: str, page: Page, **_: Any) -> str:
-    """Formulas become MathML."""
+    """Formulas become MathML, and long names may break on a phone."""
     try:
-        return mathml.replace_formulas(html)
+        return line_breaks.breakable(mathml.replace_formulas(html))
     except mathml.InvalidFormula as error:
         raise PluginError(f"{page.file.src_uri}: {error}") from error
 

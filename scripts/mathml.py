@@ -14,9 +14,11 @@ from xml.etree.ElementTree import Element
 
 from latex2mathml import commands, converter
 
+# Browsers would break a line between a formula and the mark beside it, so it is taken along.
 FORMULA = re.compile(
-    r'<(?P<tag>span|div) class="arithmatex">\s*'
-    r"(?:\\\((?P<inline>.*?)\\\)|\\\[(?P<block>.*?)\\\])\s*</(?P=tag)>",
+    r'(?P<before>[（(“‘]?)<(?P<tag>span|div) class="arithmatex">\s*'
+    r"(?:\\\((?P<inline>.*?)\\\)|\\\[(?P<block>.*?)\\\])\s*</(?P=tag)>"
+    r"(?P<after>[，。、；：！？）”’…,.;:!?)]*)",
     re.DOTALL,
 )
 ENVIRONMENTS = {name.removeprefix("\\") for name in commands.MATRICES}
@@ -45,7 +47,8 @@ def replace_formulas(page: str) -> str:
     def replace(match: re.Match[str]) -> str:
         block = match["block"] is not None
         latex = html.unescape(match["block"] if block else match["inline"]).strip()
-        return f'<{match["tag"]} class="math">{to_mathml(latex, block=block)}</{match["tag"]}>'
+        formula = match["before"] + to_mathml(latex, block=block) + match["after"]
+        return f'<{match["tag"]} class="math">{formula}</{match["tag"]}>'
 
     return FORMULA.sub(replace, page)
 

@@ -17,11 +17,10 @@ import random
 import re
 import subprocess
 import sys
-import time
 import timeit
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from scripts import records
 from scripts.code_hash import code_parts
@@ -33,7 +32,7 @@ Axes = dict[str, Sequence[object]]
 SAMPLE_SECONDS = 0.01  # one sample repeats the call until it lasts this long
 CASE_SECONDS = 0.8  # what one contender may spend on one case
 ROUNDS = (7, 25)  # at least, at most
-SLOWEST_CALL_SECONDS = 3.0  # a contender that would need longer is left out of a case
+SLOWEST_CALL_SECONDS = 1.5  # a contender that would need longer is left out of a case
 UNSTEADY = 0.15  # relative interquartile range of a ratio above which more rounds are run
 BATCHES = 3  # how often more rounds are run before a case counts as unsteady
 
@@ -73,10 +72,14 @@ class Bench:
         List sizes from small to large: a contender that gets too slow is then left
         out of the larger ones.
         """
+        for axis, values in axes.items():
+            if not values or not all(isinstance(value, str | int | float) for value in values):
+                raise TypeError(f"{self.name}: give {axis} a list of texts and numbers")
+        if self.cases and self.cases[0].where.keys() != axes.keys():
+            raise ValueError(f"{self.name}: every sweep must have the same axes")
         if self.record is None:
             axes = {
-                key: values[:1] if isinstance(values[0], int | float) else values
-                for key, values in axes.items()
+                axis: values[:1] if _is_size(values[0]) else values for axis, values in axes.items()
             }
         for values in itertools.product(*axes.values()):
             case = Case(self, dict(zip(axes, values, strict=True)))
@@ -86,11 +89,11 @@ class Bench:
             self.cases.append(case)
 
     def save(self) -> None:
-        """Write what was measured into the machine's record."""
+        """Write what was measured into the machine's record, if there is to be one."""
+        if not self.cases:
+            raise RuntimeError(f"{self.name} compared nothing: loop over bench.sweep(…)")
         if self.record is None:
             return
-        if not self.cases:
-            raise RuntimeError(f"{self.name} measured nothing: loop over bench.sweep(…)")
         if self._code != code_parts(self._source, self._function):
             raise RuntimeError(f"{self.name}: its code was edited while it was measured; run again")
         contenders = list(dict.fromkeys(name for c in self.cases for name in c.contenders))
@@ -107,41 +110,50 @@ class Bench:
         )
 
     def _slow_before(self, contender: str, where: dict[str, object]) -> records.Missing | None:
-        """Why a contender is left out, going by what it took at smaller sizes."""
+        """Why a contender is left out, going by what it took at smaller sizes.
+
+        Every axis gives a forecast, in proportion to the size or steeper where it has
+        grown faster before; the lowest counts, since not every axis costs time.
+        """
+        forecasts: list[tuple[float, records.Missing]] = []
         for axis, size in where.items():
-            if not isinstance(size, int | float):
+            if not _is_size(size):
                 continue
-            others = {key: value for key, value in where.items() if key != axis}
-            smaller = [
-                case
-                for case in self.cases
-                if {k: v for k, v in case.where.items() if k != axis} == others
-                and isinstance(value := case.where[axis], int | float)
-                and value < size
-                and contender in case.contenders
-            ]
-            if not smaller:
+            smaller = self._smaller(axis, where)
+            for case in smaller:
+                if case.missing.get(contender, {}).get("reason") == "too slow":
+                    return case.missing[contender]
+            timed = [(case[axis], time) for case in smaller if (time := case.median(contender))]
+            if not timed:
                 continue
-            smaller.sort(key=lambda case: float(case.where[axis]))  # type: ignore[arg-type]
-            last = smaller[-1]
-            if contender in last.missing:
-                return last.missing[contender]
-            points = [
-                (math.log(float(c.where[axis])), math.log(t))  # type: ignore[arg-type]
-                for c in smaller[-2:]
-                if (t := c.median(contender))
-            ]
+            last, took = timed[-1]
             slope = 1.0
-            if len(points) == 2:
-                (x0, y0), (x1, y1) = points
-                slope = max(1.0, (y1 - y0) / (x1 - x0))
-            seconds = math.exp(points[-1][1] + slope * (math.log(float(size)) - points[-1][0]))
-            if seconds > SLOWEST_CALL_SECONDS:
-                took = _rounded(math.exp(points[-1][1]))
-                return {
-                    "reason": "too slow", "axis": axis, "size": last.where[axis], "seconds": took
-                }  # fmt: skip
-        return None
+            if len(timed) > 1:
+                before, took_before = timed[-2]
+                slope = max(slope, math.log(took / took_before) / math.log(last / before))
+            reason: records.Missing = {
+                "reason": "too slow",
+                "axis": axis,
+                "size": last,
+                "seconds": _rounded(took),
+            }
+            forecasts.append((took * (size / last) ** slope, reason))
+        if not forecasts:
+            return None
+        seconds, reason = min(forecasts, key=lambda forecast: forecast[0])
+        return reason if seconds > SLOWEST_CALL_SECONDS else None
+
+    def _smaller(self, axis: str, where: dict[str, object]) -> list[Case]:
+        """The measured cases that differ from `where` by a smaller size on `axis`, in order."""
+        others = {key: value for key, value in where.items() if key != axis}
+        smaller = [
+            case
+            for case in self.cases
+            if {key: value for key, value in case.where.items() if key != axis} == others
+            and _is_size(case[axis])
+            and case[axis] < where[axis]
+        ]
+        return sorted(smaller, key=lambda case: float(case[axis]))
 
 
 class Case:
@@ -152,6 +164,7 @@ class Case:
         self.where = where
         self.contenders: list[str] = []
         self.samples: dict[str, list[float]] = {}
+        self.memory: dict[str, int] = {}
         self.missing: dict[str, records.Missing] = {}
         self.steady = True
         self.compared = False
@@ -173,13 +186,17 @@ class Case:
         atol: float = 1e-6,
         check: Callable[[str, Any], None] | None = None,
         missing: Mapping[str, str] | None = None,
+        memory: bool = False,
     ) -> None:
         """Check every contender, then measure them.
 
         `reference()` is called once; each contender's result must be close to it, in
         float64. `check(name, result)` replaces that test. `missing` names contenders
-        that can't run on this machine, with the reason.
+        that can't run on this machine, with the reason. With `memory` the peak bytes of
+        one call of each are measured too.
         """
+        if self.compared:
+            raise RuntimeError(f"{self._bench.name}: compare() once a case: {self.where}")
         self.compared = True
         self.missing = {name: {"reason": reason} for name, reason in (missing or {}).items()}
         self.contenders = [*contenders, *self.missing]
@@ -192,20 +209,27 @@ class Case:
             if reason:
                 self.missing[name] = reason
                 continue
+            label = f"{self._bench.name} {self.where}: {name}"
             result = contender()
             if check:
-                check(name, result)
+                try:
+                    check(name, result)
+                except AssertionError as error:
+                    raise AssertionError(f"{label}: {error}") from error
             else:
-                _assert_close(f"{self._bench.name} {self.where}: {name}", result, expected, rtol, atol)
+                _assert_close(label, result, expected, rtol, atol)
             del result
             running[name] = contender
         if self._bench.record is not None:
+            if memory:
+                self._measure_memory(running)
             self._measure(running)
             self._bench.tell(self._progress())
 
     def as_json(self) -> dict[str, Any]:
         """The case as it stands in a record."""
         first = next(iter(self.samples), None)
+        memory = {"memory": self.memory} if self.memory else {}
         return {
             "where": self.where,
             "steady": self.steady,
@@ -214,13 +238,19 @@ class Case:
             "quartiles": {name: _quartiles(samples) for name, samples in self.samples.items()},
             "ratios": {
                 f"{first}/{name}": [
-                    _rounded(a / b)
-                    for a, b in zip(self.samples[first], samples, strict=True)
+                    _rounded(a / b) for a, b in zip(self.samples[first], samples, strict=True)
                 ]
                 for name, samples in self.samples.items()
                 if first is not None and name != first
             },
+            **memory,
         }
+
+    def _measure_memory(self, contenders: Mapping[str, Contender]) -> None:
+        from snippets.effective.broadcasting.peak_memory import peak_bytes
+
+        for name, contender in contenders.items():
+            self.memory[name] = peak_bytes(contender, self._bench.device)
 
     def _measure(self, contenders: Mapping[str, Contender]) -> None:
         if not contenders:
@@ -263,11 +293,13 @@ class Case:
 
     def _progress(self) -> str:
         where = " ".join(f"{key}={value}" for key, value in self.where.items())
-        times = ", ".join(
-            f"{name} {self.median(name):.3g} s" for name in self.samples
-        )
+        times = ", ".join(f"{name} {self.median(name):.3g} s" for name in self.samples)
         left_out = "".join(f"; {name}: {each['reason']}" for name, each in self.missing.items())
         return f"{where}: {times}{'' if self.steady else ' (unsteady)'}{left_out}"
+
+
+def _is_size(value: object) -> TypeGuard[int | float]:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value > 0
 
 
 def _rounded(value: float) -> float:
@@ -295,15 +327,19 @@ def _assert_close(label: str, result: Any, expected: Any, rtol: float, atol: flo
     def in_float64(value: Any) -> Any:
         if isinstance(value, torch.Tensor):
             value = value.detach().cpu()
+            if value.is_complex():
+                return value.to(torch.complex128)
             return value.double() if value.is_floating_point() else value
         if isinstance(value, list | tuple):
             return [in_float64(each) for each in value]
         return value
 
-    torch.testing.assert_close(
-        in_float64(result), in_float64(expected), rtol=rtol, atol=atol, equal_nan=True,
-        msg=lambda text: f"{label} does not agree with the reference. {text}",
-    )  # fmt: skip
+    try:
+        torch.testing.assert_close(
+            in_float64(result), in_float64(expected), rtol=rtol, atol=atol, equal_nan=True
+        )
+    except (AssertionError, TypeError) as error:
+        raise AssertionError(f"{label} does not agree with the reference. {error}") from error
 
 
 def environment(device: str) -> dict[str, Any]:
@@ -335,19 +371,23 @@ def environment(device: str) -> dict[str, Any]:
 
 
 def machine_name(device: str) -> str:
-    """A name for this machine's record, such as `amd-epyc-2-cores`."""
+    """A name for this machine's record, such as `amd-epyc-7b13-2-cores`."""
     import torch
 
     name = torch.cuda.get_device_name() if device != "cpu" else cpu_name()
     if device == "cpu":
         name += f" {os.cpu_count()} cores"
     name = re.sub(r"\((R|TM|C)\)|\bCPU\b|\bProcessor\b|@.*?Hz", " ", name, flags=re.IGNORECASE)
+    return _slug(name)
+
+
+def _slug(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
 
 
 def record_path(device: str, machine: str | None, folder: Path = TIMINGS) -> Path:
     """The record of this machine, or of the name given for it."""
-    return folder / f"{machine or machine_name(device)}.json"
+    return folder / f"{_slug(machine or '') or machine_name(device)}.json"
 
 
 def cpu_name() -> str:
@@ -402,8 +442,3 @@ def _output(*command: str) -> str | None:
     except (OSError, subprocess.SubprocessError):
         return None
     return done.stdout.strip()
-
-
-def seconds_since(start: float) -> str:
-    """The time since `start` (of time.monotonic), as a person reads it."""
-    return f"{time.monotonic() - start:.1f} s"

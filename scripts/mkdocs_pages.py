@@ -35,7 +35,7 @@ def add_published_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def prepare(markdown: str, page: Page) -> str:
-    """The page's Markdown with downloads, and the context that its directives see.
+    """The page's Markdown ready for rendering, and the context that its directives see.
 
     Raises PluginError, naming page and line, where an include does not exist.
     """
@@ -48,6 +48,6 @@ def prepare(markdown: str, page: Page) -> str:
     above = page.file.content_string.count("\n") - markdown.count("\n")
     path = Path(page.file.abs_src_path or source)
     try:
-        return page_build.with_downloads("\n" * above + markdown, path, source)
+        return page_build.prepared("\n" * above + markdown, path, source)
     except BlockError as error:
         raise PluginError(str(error)) from error

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
-from scripts.blocks import Block, page_blocks
-from scripts.page_runs import remember_chains, result_of
+from scripts.blocks import RUNNABLE, Block, page_blocks
+from scripts.fences import marker_for
+from scripts.page_runs import output_lines, remember_chains, result_of
 from scripts.paths import shown
 
 
@@ -16,45 +16,38 @@ def updated(page: Path) -> str:
     Blocks that carry a mark keep the output that they have. Raises BlockFailure where a
     block fails.
     """
-    text = page.read_text(encoding="utf-8")
-    lines = text.splitlines()
+    lines = page.read_text(encoding="utf-8").splitlines()
     blocks = page_blocks(page)
     remember_chains(blocks)
     for block in reversed(blocks):
-        if block.marks or block.language not in ("python", "sh"):
-            continue
-        printed = [line.rstrip() for line in result_of(block).output.rstrip().splitlines()]
-        _put(lines, block, printed)
+        if not block.marks and block.language in RUNNABLE:
+            _put(lines, block, output_lines(result_of(block).output))
     return "\n".join(lines) + "\n"
 
 
 def _put(lines: list[str], block: Block, printed: list[str]) -> None:
-    indent = block.fence.indent
-    body = [(indent + line).rstrip() for line in printed]
-    if block.output_fence is not None:
-        fence = block.output_fence
+    end = block.fence.last_line
+    fence = block.output_fence
+    if fence is None:
         if printed:
-            lines[fence.line : fence.last_line - 1] = body
-        else:
-            start = next(
-                number
-                for number in range(fence.line - 2, block.fence.last_line - 1, -1)
-                if "expected-output" in lines[number]
-            )
-            del lines[start : fence.last_line]
-        return
-    if not printed:
-        return
-    longest = max((len(run) for run in re.findall(r"`+", "\n".join(printed))), default=0)
-    marker = "`" * max(3, longest + 1)
-    lines[block.fence.last_line : block.fence.last_line] = [
-        "",
-        f"{indent}<!--pytest-codeblocks:expected-output-->",
-        "",
-        f"{indent}{marker}text",
-        *body,
-        f"{indent}{marker}",
-    ]
+            indent = block.fence.indent
+            directive = f"{indent}<!--pytest-codeblocks:expected-output-->"
+            between = indent.rstrip()
+            lines[end:end] = [between, directive, between, *_fence(printed, indent, "```", "text")]
+    elif printed:
+        lines[fence.line - 1 : fence.last_line] = _fence(
+            printed, fence.indent, fence.marker, fence.info
+        )
+    else:
+        start = next(n for n in range(fence.line - 1, end - 1, -1) if "expected-output" in lines[n])
+        while start > end and not lines[start - 1].strip(" >"):
+            start -= 1
+        del lines[start : fence.last_line]
+
+
+def _fence(body: list[str], indent: str, marker: str, info: str) -> list[str]:
+    marker = marker_for(body, marker)
+    return [(indent + line).rstrip() for line in (marker + info, *body, marker)]
 
 
 def write(pages: list[Path], check: bool = False) -> list[str]:
@@ -68,5 +61,5 @@ def write(pages: list[Path], check: bool = False) -> list[str]:
         if text != page.read_text(encoding="utf-8"):
             changed.append(shown(page))
             if not check:
-                page.write_text(text, encoding="utf-8")
+                page.write_text(text, encoding="utf-8", newline="\n")
     return changed

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from functools import cache
 
-from scripts.blocks import Block, front_matter
+from scripts.blocks import Block
 from scripts.paths import shown
 from scripts.run_blocks import Failure, Result, run_python, run_shell
 
@@ -25,8 +25,7 @@ def result_of(block: Block) -> Result:
             raise BlockFailure(_described(block, result.failure))
         return result
     chain = [*block.before, block]
-    isolate = bool(front_matter(block.page.read_text(encoding="utf-8")).get("isolate"))
-    results = _chain_results(tuple(each.source for each in chain), isolate)
+    results = _chain_results(tuple(each.source for each in chain), block.isolated)
     for each, result in zip(chain, results, strict=False):
         if result.failure:
             raise BlockFailure(_described(each, result.failure))
@@ -57,33 +56,29 @@ def _chain_results(chain: tuple[str, ...], isolate: bool) -> tuple[Result, ...]:
 
 def check(block: Block) -> None:
     """Run a block; BlockFailure unless it prints exactly what its page shows."""
-    printed = result_of(block).output
-    shown_output = block.expected_output
-    if shown_output is None and not printed:
-        return
+    printed = output_lines(result_of(block).output)
     remedy = "If the new output is right, `make outputs` writes it into the pages."
-    if shown_output is None:
+    if block.output_fence is None:
+        if not printed:
+            return
         raise BlockFailure(
             f"{block.place}: this block prints, and the page shows no output under it. {remedy}\n"
-            f"It printed:\n{printed}"
+            "It printed:\n" + "\n".join(printed)
         )
-    if _trimmed(shown_output) != _trimmed(printed):
-        assert block.output_fence is not None
-        difference = "\n".join(
-            difflib.unified_diff(
-                _trimmed(shown_output),
-                _trimmed(printed),
-                f"{shown(block.page)}:{block.output_fence.line}",
-                "printed now",
-                lineterm="",
-            )
-        )
+    expected = output_lines(block.expected_output or "")
+    place = f"{shown(block.page)}:{block.output_fence.line}"
+    if not printed:
+        raise BlockFailure(f"{place}: the block above this output prints nothing. {remedy}")
+    if expected != printed:
+        difference = difflib.unified_diff(expected, printed, place, "printed now", lineterm="")
         raise BlockFailure(
-            f"{block.place}: the block does not print what the page shows. {remedy}\n{difference}"
+            f"{block.place}: the block does not print what the page shows. {remedy}\n"
+            + "\n".join(difference)
         )
 
 
-def _trimmed(text: str) -> list[str]:
+def output_lines(text: str) -> list[str]:
+    """The lines that are compared: without spaces at their ends, or empty ones at the end."""
     return [line.rstrip() for line in text.rstrip().splitlines()]
 
 
@@ -91,7 +86,7 @@ def _described(block: Block, failure: Failure) -> str:
     if failure.line is None or not 1 <= failure.line <= len(block.origins):
         return f"{block.place}: {failure.summary}\n{failure.traceback}"
     origin = block.origins[failure.line - 1]
-    source = block.source.splitlines()[failure.line - 1].strip()
+    source = block.source.split("\n")[failure.line - 1].strip()
     place = f"{shown(block.page)}:{origin.page_line}"
     if origin.snippet:
         place += f" ({shown(origin.snippet)}:{origin.snippet_line})"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 import sys
 import types
 from functools import lru_cache
@@ -12,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from scripts import figures
-from scripts.paths import SNIPPETS, shown
+from scripts.data_files import inline_html
+from scripts.paths import SNIPPETS
 from scripts.texts import in_language, say
 
 
@@ -29,19 +29,17 @@ def _load(path: Path, content: str) -> types.ModuleType:
     module = types.ModuleType(f"picture_{path.stem}_{content[:8]}")
     module.__file__ = str(path)
     sys.modules[module.__name__] = module
-    exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), module.__dict__)
+    code = compile(path.read_text(encoding="utf-8"), str(path), "exec", dont_inherit=True)
+    exec(code, module.__dict__)
     return module
 
 
 def picture_html(name: str, alt: str, language: str, identifier: str) -> str:
     """The snippet's `draw(language, width)` as a figure, captioned."""
     module = load_snippet(name)
-    if not hasattr(module, "draw"):
-        raise LookupError(f"snippets/{name}.py has no draw(language, width)")
+    _require(module, name, "draw")
     svg = _drawn(module, language, identifier, alt)
-    return (
-        f'<figure class="picture">{svg}<figcaption>{_inline_code(alt)}</figcaption></figure>'
-    )
+    return f'<figure class="picture">{svg}<figcaption>{inline_html(alt)}</figcaption></figure>'
 
 
 @lru_cache(maxsize=256)
@@ -51,20 +49,28 @@ def _drawn(module: types.ModuleType, language: str, identifier: str, alt: str) -
     )
 
 
-@lru_cache(maxsize=256)
+def _require(module: types.ModuleType, name: str, *definitions: str) -> None:
+    for each in definitions:
+        if not hasattr(module, each):
+            raise LookupError(f"snippets/{name}.py defines no `{each}`")
+
+
 def table_html(name: str, language: str) -> str:
     """The snippet's `rows()` as a table with its `COLUMNS` as heads."""
     module = load_snippet(name)
+    _require(module, name, "rows", "COLUMNS")
     rows, columns = _rows(module), module.COLUMNS
     head = "".join(
-        f'<th scope="col">{_inline_code(in_language(text, language, f"{name}: column {key}"))}</th>'
+        f'<th scope="col">{inline_html(in_language(text, language, f"{name}: column {key}"))}</th>'
         for key, text in columns.items()
     )
     body = []
     for row in rows:
-        unknown = set(row) ^ set(columns)
-        if unknown:
-            raise LookupError(f"{shown(Path(str(module.__file__)))}: column {unknown} is not in both")
+        if row.keys() != columns.keys():
+            raise LookupError(
+                f"snippets/{name}.py: a row has the columns {', '.join(row)}, "
+                f"but COLUMNS has {', '.join(columns)}"
+            )
         body.append("".join(_table_cell(row[key], language) for key in columns))
     return (
         f'<div class="timing-scroll" tabindex="0" role="region" '
@@ -86,8 +92,4 @@ def _table_cell(value: object, language: str) -> str:
         return f'<td><span role="img" aria-label="{text}">{"✓" if value else "✗"}</span></td>'
     if isinstance(value, dict):
         value = in_language(value, language, "a table cell")
-    return f"<td>{_inline_code(str(value))}</td>"
-
-
-def _inline_code(text: str) -> str:
-    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text, quote=False))
+    return f"<td>{inline_html(str(value))}</td>"

@@ -3,6 +3,7 @@
 Each block is a real file, run as `__main__` in an empty folder: what needs source
 (`inspect`, `torch.jit.script`, Taichi kernels) and what needs an importable main module
 (workers under spawn) then works. A `cont` block goes on in its predecessor's namespace.
+This project's own modules are out of a block's reach, as they are for a reader.
 """
 
 from __future__ import annotations
@@ -10,20 +11,24 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import multiprocessing
 import os
+import random
 import subprocess
 import sys
 import tempfile
 import traceback
 import types
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from scripts.paths import ROOT
 
 TIMEOUT_SECONDS = 300
+OWN_PACKAGES = ("scripts", "snippets", "tests")
 
 
 @dataclass(frozen=True)
@@ -51,20 +56,13 @@ def run_python(sources: list[str], isolate: bool = False) -> list[Result]:
     """
     with tempfile.TemporaryDirectory(prefix="block-") as folder:
         if not isolate:
-            return _run_here(sources, Path(folder))
+            with _fresh_settings():
+                return _run_here(sources, Path(folder))
         command = [sys.executable, "-m", "scripts.run_blocks", folder]
-        done = subprocess.run(
-            command,
-            input=json.dumps(sources),
-            capture_output=True,
-            text=True,
-            cwd=ROOT,
-            timeout=TIMEOUT_SECONDS,
-        )
+        ended = _run_process(command, ROOT, input=json.dumps(sources))
         report = Path(folder, ".results.json")
         if not report.exists():
-            message = f"the interpreter ended with {done.returncode}"
-            return [Result(done.stdout, Failure(None, message, done.stderr))]
+            return [ended]
         results = json.loads(report.read_text(encoding="utf-8"))
     return [
         Result(each["output"], Failure(**each["failure"]) if each["failure"] else None)
@@ -72,21 +70,27 @@ def run_python(sources: list[str], isolate: bool = False) -> list[Result]:
     ]
 
 
-def run_shell(source: str, shell: str = "sh") -> Result:
-    """Run a shell block in an empty folder; its output is what it printed to stdout."""
+def run_shell(source: str) -> Result:
+    """Run a block in sh, in an empty folder; its output is what it printed to stdout."""
     with tempfile.TemporaryDirectory(prefix="block-") as folder:
         path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+        return _run_process(["sh", "-e", "-c", source], folder, env={**os.environ, "PATH": path})
+
+
+def _run_process(command: list[str], folder: str | Path, **options: Any) -> Result:
+    try:
         done = subprocess.run(
-            [shell, "-e", "-c", source],
-            capture_output=True,
-            text=True,
+            command,
             cwd=folder,
-            env={**os.environ, "PATH": path},
+            capture_output=True,
+            encoding="utf-8",
             timeout=TIMEOUT_SECONDS,
+            **options,
         )
+    except subprocess.TimeoutExpired:
+        return Result("", Failure(None, f"still running after {TIMEOUT_SECONDS} s", ""))
     if done.returncode:
-        failure = Failure(None, f"exit status {done.returncode}", done.stderr)
-        return Result(done.stdout, failure)
+        return Result(done.stdout, Failure(None, f"exit status {done.returncode}", done.stderr))
     return Result(done.stdout)
 
 
@@ -100,33 +104,55 @@ def _run_here(sources: list[str], folder: Path) -> list[Result]:
     offset = 0
     with _as_main_program(module, folder):
         for source in sources:
-            output = io.StringIO()
             failure = None
-            try:
-                # The empty lines in front keep line numbers those of the file.
-                code = compile("\n" * offset + source, str(file), "exec")
-                with contextlib.redirect_stdout(output):
+            with _captured() as output:
+                try:
+                    # The empty lines in front keep line numbers those of the file.
+                    code = compile("\n" * offset + source, file, "exec", dont_inherit=True)
                     exec(code, module.__dict__)
-            except (Exception, SystemExit) as error:
-                failure = _failure(error, file, offset)
-            results.append(Result(output.getvalue(), failure))
+                except (Exception, SystemExit) as error:
+                    failure = _failure(error, file, offset)
+            results.append(Result(output(), failure))
             if failure:
                 break
             offset += source.count("\n") + 1
     return results
 
 
+@contextlib.contextmanager
+def _captured() -> Iterator[Callable[[], str]]:
+    """What is written to stdout, also by worker processes and by code that is not Python."""
+    found = ""
+    before = sys.stdout
+    before.flush()
+    terminal = os.dup(1)
+    with tempfile.TemporaryFile() as file:
+        os.dup2(file.fileno(), 1)
+        unbuffered = io.FileIO(1, "w", closefd=False)
+        sys.stdout = io.TextIOWrapper(
+            unbuffered, encoding="utf-8", newline="\n", write_through=True
+        )
+        try:
+            yield lambda: found
+        finally:
+            sys.stdout = before
+            os.dup2(terminal, 1)
+            os.close(terminal)
+            file.seek(0)
+            found = file.read().decode(errors="replace")
+
+
 def _failure(error: BaseException, file: Path, offset: int) -> Failure:
+    """Where in the block that starts after `offset` lines of `file` the error came from."""
     frames = traceback.extract_tb(error.__traceback__)
     mine = [index for index, frame in enumerate(frames) if frame.filename == str(file)]
-    if mine:
-        error.__traceback__ = _skip_frames(error.__traceback__, mine[0])
-    line = frames[mine[-1]].lineno if mine else None
-    if isinstance(error, SyntaxError) and error.filename == str(file):
-        line = error.lineno
-    text = "".join(traceback.format_exception(error))
-    summary = "".join(traceback.format_exception_only(error)).strip().splitlines()[-1]
-    return Failure(line - offset if line else None, summary, text)
+    lines = [line for index in mine if (line := frames[index].lineno) and line > offset]
+    if isinstance(error, SyntaxError) and error.filename == str(file) and error.lineno:
+        lines = [error.lineno]
+    own_frames = _skip_frames(error.__traceback__, mine[0] if mine else len(frames))
+    text = "".join(traceback.format_exception(error.with_traceback(own_frames)))
+    summary = f"{type(error).__name__}: {error}".splitlines()[0]
+    return Failure(lines[-1] - offset if lines else None, summary, text)
 
 
 def _skip_frames(tb: types.TracebackType | None, count: int) -> types.TracebackType | None:
@@ -140,11 +166,14 @@ def _as_main_program(module: types.ModuleType, folder: Path) -> Iterator[None]:
     """Make `module` the main program in `folder`, and undo afterwards what blocks change."""
     main, argv, path, cwd = sys.modules["__main__"], sys.argv, sys.path[:], Path.cwd()
     environment = dict(os.environ)
-    with warnings.catch_warnings(), _fresh_torch():
+    own = {name: each for name, each in sys.modules.items() if _is_own(name)}
+    for name in own:
+        del sys.modules[name]
+    with warnings.catch_warnings():
         warnings.simplefilter("default")
         sys.modules["__main__"] = module
         sys.argv = [str(module.__file__)]
-        sys.path.insert(0, str(folder))
+        sys.path[:] = [str(folder), *(each for each in path if not _is_own_folder(each))]
         os.chdir(folder)
         try:
             yield
@@ -156,28 +185,47 @@ def _as_main_program(module: types.ModuleType, folder: Path) -> Iterator[None]:
             for name, loaded in list(sys.modules.items()):
                 if str(getattr(loaded, "__file__", None) or "").startswith(str(folder)):
                     del sys.modules[name]
+            sys.modules.update(own)
+
+
+def _is_own(module: str) -> bool:
+    return module.partition(".")[0] in OWN_PACKAGES
+
+
+def _is_own_folder(entry: str) -> bool:
+    path = Path(entry).resolve()
+    return path.is_relative_to(ROOT) and not path.is_relative_to(sys.prefix)
 
 
 @contextlib.contextmanager
-def _fresh_torch() -> Iterator[None]:
-    """Torch's global settings as in a new process, and put back afterwards.
+def _fresh_settings() -> Iterator[None]:
+    """Process-wide settings as in a new process, and put back afterwards.
 
-    The seed is a random one, so that an output that depends on it does not pass.
+    Seeds are random ones, so that an output that depends on them does not pass.
     """
+    import numpy
     import torch
 
     threads = torch.get_num_threads()
+    start_method = multiprocessing.get_start_method(allow_none=True)
+    sharing = torch.multiprocessing.get_sharing_strategy()  # type: ignore[no-untyped-call]
+    random.seed()
+    numpy.random.seed()
     torch.seed()
     try:
-        yield
+        with numpy.printoptions(), numpy.errstate():
+            yield
     finally:
+        multiprocessing.set_start_method(start_method, force=True)
+        torch.multiprocessing.set_sharing_strategy(sharing)  # type: ignore[no-untyped-call]
         torch.set_num_threads(threads)
         torch.set_default_dtype(torch.float32)
         torch.set_default_device(None)
         torch.set_grad_enabled(True)
+        torch.set_float32_matmul_precision("highest")
         torch.use_deterministic_algorithms(False)
         torch.autograd.set_detect_anomaly(False)
-        torch.set_printoptions(profile="default")
+        torch.set_printoptions(profile="default")  # type: ignore[no-untyped-call]
         torch.set_flush_denormal(False)
 
 

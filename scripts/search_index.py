@@ -32,8 +32,8 @@ LONGEST = 2
 # Where the client divides text and queries into words: at spaces and marks of both languages, so
 # that softmax is found in F.log_softmax, and before the capitals in CrossEntropyLoss.
 _SEPARATOR = (
-    r"(?:[\s\u200b\u3000-\u303f\uff00-\uff0f\uff1a-\uff20\uff3b-\uff3d\uff5b-\uff65\u2010-\u2027"
-    r"\-_,.:;!?=<>+*/\\|~^@#$%&'\"`()\[\]{}·×]|&(?:lt|gt|amp);)+|(?!\b)(?=[A-Z][a-z])"
+    r"(?:&(?:lt|gt|amp);|[\s\u200b\u3000-\u303f\uff00-\uff0f\uff1a-\uff20\uff3b-\uff3d\uff5b-\uff65\u2010-\u2027"
+    r"\-_,.:;!?=<>+*/\\|~^@#$%&'\"`()\[\]{}·×])+|(?!\b)(?=[A-Z][a-z])"
 )
 # No stemmer and no stop words: `where`, `not` and `and` are names of functions and operators here.
 CLIENT_CONFIG: dict[str, Any] = {"lang": ["en"], "separator": _SEPARATOR, "pipeline": []}

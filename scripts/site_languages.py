@@ -54,9 +54,7 @@ def separate(nav: Navigation) -> Navigation:
 
 def branch(nav: Navigation, language: str | None) -> Navigation:
     """The navigation of one language, with its home page; an empty one for no language."""
-    items = [
-        item for item in nav.items if isinstance(item, Section) and item.title == language
-    ]
+    items = [item for item in nav.items if isinstance(item, Section) and item.title == language]
     if language is None or len(items) != 1:
         return Navigation([], [])
     pages = [page for page in nav.pages if language_of(page.file.src_uri) == language]
@@ -80,6 +78,7 @@ def alternates(nav: Navigation, config: MkDocsConfig, source: str) -> list[dict[
         {
             "lang": each,
             "name": names[each]["name"],
+            "short": names[each]["short"],
             "url": page.url,
             "link": base + page.url,
             "current": each == language,

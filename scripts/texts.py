@@ -5,7 +5,7 @@ from __future__ import annotations
 Text = dict[str, str]
 
 
-class MissingText(Exception):
+class MissingText(LookupError):
     """A text that one of the languages lacks."""
 
 
@@ -19,10 +19,15 @@ def in_language(text: Text | str, language: str, what: str) -> str:
 
 
 TEXTS: dict[str, Text] = {
-    "seconds per call": {"en": "time per call", "zh": "单次调用耗时"},
+    "time": {"en": "time per call", "zh": "单次调用耗时"},
+    "memory": {"en": "peak memory of one call", "zh": "单次调用的峰值内存"},
     "figures": {
         "en": "The figures: median, quartiles, speed against {baseline}",
         "zh": "具体数字：中位数、四分位数、相对 {baseline} 的倍数",
+    },
+    "figures of memory": {
+        "en": "The figures: peak memory, and how many times less than {baseline}",
+        "zh": "具体数字：峰值内存，以及 {baseline} 是它的几倍",
     },
     "baseline": {"en": "baseline", "zh": "基准"},
     "chart": {
@@ -39,15 +44,14 @@ TEXTS: dict[str, Text] = {
         "zh": "过慢，未测：规模为 {size} 时单次调用已需 {time}",
     },
     "needs a GPU": {"en": "needs a GPU", "zh": "需要 GPU"},
+    "cpu with cores": {"en": "{cpu}, {cores} cores", "zh": "{cpu}，{cores} 核"},
     "threads": {"en": "{threads} of {cores} cores", "zh": "使用 {cores} 核中的 {threads} 核"},
     "record": {"en": "raw record", "zh": "原始记录"},
     "benchmark": {"en": "benchmark code", "zh": "基准测试代码"},
     "measured on": {"en": "measured {date}", "zh": "测于 {date}"},
-    "no record": {
-        "en": "Not measured on a {device} yet.",
-        "zh": "尚无 {device} 上的测量记录。",
-    },
+    "no record": {"en": "Not measured on a {device} yet.", "zh": "尚无 {device} 上的测量记录。"},
     "claim": {"en": "What the notes claim", "zh": "笔记给出的数字"},
+    "claim without figure": {"en": "What the notes claim", "zh": "笔记的说法"},
     "claimed": {"en": "Claim", "zh": "原文"},
     "setting": {"en": "Setting", "zh": "条件"},
     "machine": {"en": "Machine", "zh": "机器"},

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+import hashlib
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 from scripts import figures, formats
 from scripts.benchmark_texts import BenchmarkTexts
-from scripts.records import Case, Measured, Missing, RecordError, Where
+from scripts.records import Case, Measured, Missing, Where
 from scripts.texts import TEXTS, say
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+_WRITTEN = {"time": formats.seconds, "memory": formats.size_in_bytes}
+
+_charts: dict[str, str] = {}  # a chart takes a tenth of a second to draw
 
 
 def timing_html(
@@ -25,33 +30,32 @@ def timing_html(
     where: Where,
     baseline: str | None,
     contenders: list[str] | None,
+    quantity: str = "time",
 ) -> str:
     """Chart, table and provenance of one benchmark, a tab for each machine and device."""
-    views = [
-        (
-            tab_label(each),
-            _view(
-                each, texts, language, f"{identifier}-{number}", to_root, x, where, baseline, contenders
-            ),
+    views = []
+    for number, each in enumerate(measured, start=1):
+        each_id = f"{identifier}-{number}"
+        view = _view(
+            each, texts, language, each_id, to_root, x, where, baseline, contenders, quantity
         )
-        for number, each in enumerate(measured, start=1)
-    ]
+        views.append((tab_label(each, language), view))
     return f'<div class="timing">{tabs(views, identifier)}</div>'
 
 
-def tab_label(measured: Measured) -> str:
+def tab_label(measured: Measured, language: str) -> str:
     """What a machine is called in a tab: the GPU's name, or the CPU's with its cores."""
     environment = measured.environment
     if measured.device != "cpu":
         return str(environment["gpu"])
-    return f"{environment['cpu']}, {environment['cores']} × CPU"
+    return say("cpu with cores", language, cpu=environment["cpu"], cores=environment["cores"])
 
 
 def tabs(views: list[tuple[str, str]], identifier: str) -> str:
     """Material's content tabs, made by hand because the content is HTML already."""
     inputs = "".join(
         f'<input id="{identifier}-tab-{n}" name="{identifier}-tab" type="radio"'
-        f'{" checked" if n == 1 else ""}>'
+        f"{' checked' if n == 1 else ''}>"
         for n in range(1, len(views) + 1)
     )
     labels = "".join(
@@ -61,7 +65,8 @@ def tabs(views: list[tuple[str, str]], identifier: str) -> str:
     contents = "".join(f'<div class="tabbed-block">{content}</div>' for _, content in views)
     return (
         f'<div class="tabbed-set tabbed-alternate" data-tabs="1:{len(views)}">{inputs}'
-        f'<div class="tabbed-labels">{labels}</div><div class="tabbed-content">{contents}</div></div>'
+        f'<div class="tabbed-labels">{labels}</div>'
+        f'<div class="tabbed-content">{contents}</div></div>'
     )
 
 
@@ -75,55 +80,38 @@ def _view(
     where: Where,
     baseline: str | None,
     contenders: list[str] | None,
+    quantity: str,
 ) -> str:
+    measured.require_quantity(quantity)
     cases = measured.find(where, x)
     names = contenders or measured.contenders
-    unknown = [n for n in [*names, *([baseline] if baseline else [])] if n not in measured.contenders]
-    if unknown:
-        raise RecordError(
-            f"{measured.name} has no contender {', '.join(map(repr, unknown))}: "
-            f"it has {', '.join(measured.contenders)}"
-        )
     baseline = baseline or names[0]
+    measured.require(*names, baseline)
     labels = {name: texts.contender(measured.name, name, language) for name in names}
     title = texts.title(measured.name, language)
+    if quantity != "time":
+        title = f"{title}{'：' if language == 'zh' else ': '}{say(quantity, language)}"
     label = say("chart", language, title=title)
     x_label = texts.axis(measured.name, x, language) if x else ""
-    y_label = say("seconds per call", language)
+    y_label = say(quantity, language)
     if x and len(cases) > 1:
-        draw = _line_chart(cases, labels, x, x_label, y_label)
+        draw = _line_chart(cases, labels, x, x_label, y_label, quantity)
     else:
-        draw = _bar_chart(cases[0], labels, y_label)
-    key = repr((measured.path, measured.name, measured.device, x, where, names, language, identifier,
-                [c.samples for c in cases], labels, title))  # fmt: skip
-    chart = _cached_chart(key, _Drawing(draw), identifier, label)
+        draw = _bar_chart(cases[0], labels, y_label, quantity)
+    content = repr((cases, x, x_label, y_label, labels, identifier, label))
+    key = hashlib.sha256(content.encode()).hexdigest()
+    if key not in _charts:
+        _charts[key] = figures.responsive_svg(draw, identifier, label)
+    chart = _charts[key]
     return (
         f"<figure data-search-exclude>{chart}</figure>"
-        + _table(measured, cases, labels, x, x_label, baseline, language)
+        + _table(measured, cases, labels, x, x_label, baseline, language, quantity)
         + provenance(measured, language, to_root)
     )
 
 
-class _Drawing:
-    """A drawing function that counts as equal to every other, so that caching goes by key."""
-
-    def __init__(self, draw: figures.Draw) -> None:
-        self.draw = draw
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Drawing)
-
-    def __hash__(self) -> int:
-        return 0
-
-
-@lru_cache(maxsize=512)
-def _cached_chart(key: str, drawing: _Drawing, identifier: str, label: str) -> str:
-    return figures.responsive_svg(drawing.draw, identifier, label)
-
-
 def _line_chart(
-    cases: list[Case], labels: dict[str, str], x: str, x_label: str, y_label: str
+    cases: list[Case], labels: dict[str, str], x: str, x_label: str, y_label: str, quantity: str
 ) -> figures.Draw:
     def draw(width: float) -> Figure:
         from matplotlib.figure import Figure
@@ -136,16 +124,16 @@ def _line_chart(
         positions = values if numeric else list(range(len(values)))
         for index, (name, label) in enumerate(labels.items()):
             points = [
-                (position, time)
+                (position, amount)
                 for position, case in zip(positions, cases, strict=True)
-                if (time := case.time(name))
+                if (amount := case.amount(name, quantity)) and amount.median > 0
             ]
             if not points:
                 continue
             xs = [position for position, _ in points]
             axes.plot(
                 xs,
-                [time.median for _, time in points],
+                [amount.median for _, amount in points],
                 color=figures.CYCLE[index % len(figures.CYCLE)],
                 marker=figures.MARKERS[index % len(figures.MARKERS)],
                 linestyle="-" if index < len(figures.CYCLE) else "--",
@@ -153,8 +141,8 @@ def _line_chart(
             )
             axes.fill_between(
                 xs,
-                [time.first_quartile for _, time in points],
-                [time.third_quartile for _, time in points],
+                [amount.first_quartile for _, amount in points],
+                [amount.third_quartile for _, amount in points],
                 color=figures.CYCLE[index % len(figures.CYCLE)],
                 alpha=0.18,
                 linewidth=0,
@@ -162,9 +150,10 @@ def _line_chart(
         if numeric:
             axes.set_xscale("log")
         axes.set_yscale("log")
-        axes.set_xticks(positions, [formats.size(value) for value in values])
+        axes.set_xticks(positions, [formats.tick(value) for value in values])
         axes.xaxis.set_minor_locator(NullLocator())
-        axes.yaxis.set_major_formatter(FuncFormatter(lambda t, _: formats.seconds(t, 1)))
+        written = _WRITTEN[quantity]
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda t, _: written(t, 1)))
         axes.yaxis.set_minor_locator(NullLocator())
         axes.set_xlabel(x_label)
         axes.set_title(y_label, loc="left", fontsize=9)
@@ -174,27 +163,34 @@ def _line_chart(
     return draw
 
 
-def _bar_chart(case: Case, labels: dict[str, str], y_label: str) -> figures.Draw:
+def _bar_chart(case: Case, labels: dict[str, str], y_label: str, quantity: str) -> figures.Draw:
     def draw(width: float) -> Figure:
         from matplotlib.figure import Figure
         from matplotlib.ticker import FuncFormatter
 
-        times = {label: t for name, label in labels.items() if (t := case.time(name))}
-        figure = Figure(figsize=(width, 0.8 + 0.34 * len(times)))
+        amounts = {
+            label: amount
+            for name, label in labels.items()
+            if (amount := case.amount(name, quantity))
+        }
+        written = _WRITTEN[quantity]
+        figure = Figure(figsize=(width, 0.8 + 0.34 * len(amounts)))
         axes = figure.subplots()
-        medians = [time.median for time in times.values()]
+        medians = [amount.median for amount in amounts.values()]
         spread = [
-            [t.median - t.first_quartile for t in times.values()],
-            [t.third_quartile - t.median for t in times.values()],
+            [each.median - each.first_quartile for each in amounts.values()],
+            [each.third_quartile - each.median for each in amounts.values()],
         ]
-        axes.barh(list(times), medians, xerr=spread, color=figures.CYCLE[0], height=0.6)
+        axes.barh(list(amounts), medians, xerr=spread, color=figures.CYCLE[0], height=0.6)
         axes.bar_label(
-            axes.containers[-1], [formats.seconds(t) for t in medians], padding=4  # type: ignore[arg-type]
+            axes.containers[-1],  # type: ignore[arg-type]
+            [written(median) for median in medians],
+            padding=4,
         )
         axes.invert_yaxis()
         axes.margins(x=0.18)
         axes.grid(axis="y", visible=False)
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda t, _: formats.seconds(t, 2) if t else "0"))
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda t, _: written(t, 2) if t else "0"))
         axes.locator_params(axis="x", nbins=4)
         axes.set_title(y_label, loc="left", fontsize=9)
         return figure
@@ -210,18 +206,22 @@ def _table(
     x_label: str,
     baseline: str,
     language: str,
+    quantity: str,
 ) -> str:
     head = "".join(f'<th scope="col">{escape(label)}</th>' for label in labels.values())
-    rows, notes = [], {}
+    rows: list[str] = []
+    notes: dict[str, str] = {}  # why contenders are missing, and the mark that refers to it
     for case in cases:
-        cells = "".join(_cell(case, name, baseline, language, notes) for name in labels)
-        mark = "" if case.steady else "≈ "
+        cells = "".join(_cell(case, name, baseline, language, notes, quantity) for name in labels)
+        steady = case.steady or quantity != "time"
+        mark = "" if steady else "≈ "
         first = f'<th scope="row">{mark}{formats.size(case.where[x])}</th>' if x else ""
         rows.append(f"<tr>{first}{cells}</tr>")
     corner = f'<th scope="col">{escape(x_label)}</th>' if x else ""
-    summary = say("figures", language, baseline=labels.get(baseline, baseline))
+    key = "figures" if quantity == "time" else f"figures of {quantity}"
+    summary = say(key, language, baseline=labels.get(baseline, baseline))
     under = [escape(f"{number} {reason}") for reason, number in notes.items()]
-    if not all(case.steady for case in cases):
+    if quantity == "time" and not all(case.steady for case in cases):
         under.append(say("unsteady", language))
     note = f'<p class="timing-notes">{"<br>".join(under)}</p>' if under else ""
     return (
@@ -234,24 +234,25 @@ def _table(
 
 
 def _cell(
-    case: Case, name: str, baseline: str, language: str, notes: dict[str, str]
+    case: Case, name: str, baseline: str, language: str, notes: dict[str, str], quantity: str
 ) -> str:
-    time = case.time(name)
-    if time is None:
+    amount = case.amount(name, quantity)
+    if amount is None:
         reason = missing_reason(case.missing.get(name), language)
         number = notes.setdefault(reason, "*" * (len(notes) + 1))
         return f"<td>{say('not measured', language)}{number}</td>"
-    quartiles = f"{formats.seconds(time.first_quartile)} – {formats.seconds(time.third_quartile)}"
+    written = _WRITTEN[quantity]
+    quartiles = ""
+    if quantity == "time":
+        low, high = written(amount.first_quartile), written(amount.third_quartile)
+        quartiles = f"<small>{low} – {high}</small>"
     against = ""
-    ratio = case.ratio(baseline, name)
+    ratio = case.ratio(baseline, name, quantity)
     if name == baseline:
         against = say("baseline", language)
     elif ratio:
         against = f"{formats.ratio(ratio.median)}×"
-    return (
-        f"<td><b>{formats.seconds(time.median)}</b><small>{quartiles}</small>"
-        f"<small>{against}</small></td>"
-    )
+    return f"<td><b>{written(amount.median)}</b>{quartiles}<small>{against}</small></td>"
 
 
 def missing_reason(missing: Missing | None, language: str) -> str:
@@ -266,7 +267,9 @@ def missing_reason(missing: Missing | None, language: str) -> str:
             time=formats.seconds(float(str(missing["seconds"]))),
             size=formats.size(missing["size"]),
         )
-    return say(reason, language) if reason in TEXTS else reason
+    if reason not in TEXTS:
+        raise LookupError(f"scripts/texts.py: add {reason!r} in both languages")
+    return say(reason, language)
 
 
 def provenance(measured: Measured, language: str, to_root: str) -> str:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from scripts import measuring
-from scripts.paths import BENCHMARKS, DOCS, LANGUAGES
+from scripts import measuring, records
+from scripts.paths import BENCHMARKS, DOCS, LANGUAGES, shown
 
 if TYPE_CHECKING:
     from scripts.blocks import Block
@@ -40,6 +40,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _benchmark_name(item: pytest.Item) -> str:
+    if not item.path.is_relative_to(BENCHMARKS):
+        raise pytest.UsageError(f"{item.nodeid}: benchmarks stand in {shown(BENCHMARKS)}")
     relative = item.path.relative_to(BENCHMARKS)
     chapter = relative.with_name(relative.stem.removeprefix("test_"))
     function = getattr(item, "originalname", item.name).removeprefix("test_")
@@ -59,31 +61,31 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             for item in items:
                 if item.get_closest_marker("gpu"):
                     item.add_marker(pytest.mark.skip(reason="needs a CUDA GPU"))
-    if config.getoption("--bench"):
-        wanted = [name.strip() for name in config.getoption("--only").split(",") if name.strip()]
-        names = {_benchmark_name(item) for item in items if _is_benchmark(item)}
-        unknown = [
-            name for name in wanted if not any(n == name or n.startswith(name + "/") for n in names)
-        ]
-        if unknown:
-            raise pytest.UsageError(
-                f"no benchmark is called {', '.join(unknown)}; there are: {', '.join(sorted(names))}"
-            )
-        kept = [
-            item
-            for item in items
-            if _is_benchmark(item)
-            and (
-                not wanted
-                or any(
-                    _benchmark_name(item) == name or _benchmark_name(item).startswith(name + "/")
-                    for name in wanted
-                )
-            )
-        ]
-        dropped = [item for item in items if item not in kept]
-        config.hook.pytest_deselected(items=dropped)
-        items[:] = kept
+    if not config.getoption("--bench"):
+        if config.getoption("--only"):
+            raise pytest.UsageError("--only chooses what --bench measures: add --bench")
+        return
+    wanted = [name.strip() for name in config.getoption("--only").split(",") if name.strip()]
+    names = {item: _benchmark_name(item) for item in items if _is_benchmark(item)}
+    unknown = [
+        name for name in wanted if not any(_is_within(each, name) for each in names.values())
+    ]
+    if unknown:
+        raise pytest.UsageError(
+            f"no benchmark is called {', '.join(unknown)}; "
+            f"there are: {', '.join(sorted(set(names.values())))}"
+        )
+    kept = [
+        item
+        for item, name in names.items()
+        if not wanted or any(_is_within(name, each) for each in wanted)
+    ]
+    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    items[:] = kept
+
+
+def _is_within(benchmark: str, name: str) -> bool:
+    return benchmark == name or benchmark.startswith(f"{name}/")
 
 
 @pytest.fixture(params=["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
@@ -97,9 +99,10 @@ def bench(request: pytest.FixtureRequest) -> Iterator[measuring.Bench]:
     import torch
 
     device: str = request.param
+    mark = request.node.get_closest_marker("benchmark")
+    if mark is None or set(request.node.callspec.params) != {"bench"}:
+        pytest.fail("mark it @pytest.mark.benchmark, and sweep instead of parametrising", False)
     threads = torch.get_num_threads()
-    if request.node.get_closest_marker("benchmark").kwargs.get("threads") != "all":
-        torch.set_num_threads(1)
     name = _benchmark_name(request.node)
     record = None
     plugins = request.config.pluginmanager
@@ -113,17 +116,21 @@ def bench(request: pytest.FixtureRequest) -> Iterator[measuring.Bench]:
 
     if request.config.getoption("--bench"):
         record = measuring.record_path(device, request.config.getoption("--machine"))
+        if record.exists():
+            records.read(record)  # a broken one is refused before anything is measured
         tell(f"\n{name} on {device} → {record.name}")
     start = time.monotonic()
     measured = measuring.Bench(
         name, Path(request.node.path), request.node.originalname, device, record, tell
     )
+    if mark.kwargs.get("threads") != "all":
+        torch.set_num_threads(1)
     try:
         yield measured
         if getattr(request.node, "passed", False):
             measured.save()
             if record:
-                tell(f"written after {measuring.seconds_since(start)}")
+                tell(f"written after {time.monotonic() - start:.1f} s")
     finally:
         torch.set_num_threads(threads)
 
@@ -131,7 +138,7 @@ def bench(request: pytest.FixtureRequest) -> Iterator[measuring.Bench]:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
-) -> Iterator[None]:
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
     if report.when == "call":
         item.passed = report.passed  # type: ignore[attr-defined]
@@ -161,7 +168,10 @@ class PageFile(pytest.File):
         for block in blocks:
             item = BlockItem.from_parent(self, name=block.name, block=block)
             for mark in block.marks:
-                item.add_marker(eval(mark, {"pytest": pytest, "sys": sys}))
+                try:
+                    item.add_marker(eval(mark, {"pytest": pytest, "sys": sys}))
+                except Exception as error:
+                    raise self.CollectError(f"{block.place}: {mark}: {error}") from error
             yield item
 
 
@@ -180,8 +190,10 @@ class BlockItem(pytest.Item):
             pytest.importorskip(self.block.importorskip.strip("\"'"))
         if self.block.language not in RUNNABLE:
             raise BlockFailure(
-                f"{self.block.place}: this `{self.block.fence.info}` fence neither runs nor says "
-                'why not. Put <!--pytest.mark.skip(reason="…")--> above it, or make it Python.'
+                f"{self.block.place}: this fence ({self.block.fence.info or 'no language'}) "
+                "neither runs nor says why not. Make it Python, or put above it "
+                '<!--pytest.mark.skip(reason="…")-->, or, if a block prints it, '
+                "<!--pytest-codeblocks:expected-output-->."
             )
         check(self.block)
 

@@ -4,55 +4,31 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import html5lib
 import pytest
-from markdown import Markdown
-from mkdocs.config import load_config
 
-from scripts import pairs, records, sources
+from scripts import benchmark_texts, claims, escapes, pairs, records, sources
 from scripts.blocks import page_blocks, page_fences
-from scripts.glossary import forbidden
-from scripts.paths import DOCS, LANGUAGES, ROOT, pages
+from scripts.glossary import forbidden, instead
+from scripts.page_build import prepared
+from scripts.paths import DOCS, LANGUAGES, ROOT, TIMINGS, pages
 
 PAGES = pages()
 NAMES = [path.relative_to(DOCS).as_posix() for path in PAGES]
 PAIRS = pairs.page_names()
 
 
-def rendered_code(page: Path) -> list[str]:
-    """The text of every code block that a reader of the page sees."""
-    config = load_config(str(ROOT / "mkdocs.yml"))
-    markdown = Markdown(
-        extensions=config.markdown_extensions, extension_configs=config.mdx_configs
-    )
-    text = page.read_text(encoding="utf-8")
-    if text.startswith("---\n"):
-        text = text.partition("\n---\n")[2]
-    document = html5lib.parse(markdown.convert(text), namespaceHTMLElements=False)
-    return ["".join(block.itertext()) for block in document.iter("pre")]
-
-
-def shown_blocks(page: Path) -> list[str]:
-    """The text of every block and output that the tests know of."""
-    shown = {}
-    for block in page_blocks(page):
-        shown[block.fence.line] = block.source
-        if block.output_fence:
-            shown[block.output_fence.line] = "\n".join(block.output_fence.body)
-    return [shown[line] for line in sorted(shown)]
-
-
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)
 def test_no_block_escapes(page: Path) -> None:
     """What a reader sees as code is exactly what is run or carries a mark."""
-    seen = [code.strip("\n") for code in rendered_code(page)]
-    tested = [code.strip("\n") for code in shown_blocks(page)]
-    for number, (left, right) in enumerate(zip(seen, tested, strict=False), start=1):
-        assert left == right, f"code block {number} of {page} is not the one that is tested"
-    assert len(seen) == len(tested), (
-        f"{page} shows {len(seen)} code blocks, but {len(tested)} are tested. Look for an info "
-        "string that Markdown does not know, an indented block without a fence, or raw HTML."
-    )
+    message = escapes.escape(page)
+    assert message is None, message
+
+
+def test_every_page_belongs_to_a_language() -> None:
+    """Only these are run and compared; the root page has no code to run."""
+    root = DOCS / "index.md"
+    assert sorted(DOCS.rglob("*.md")) == sorted([root, *PAGES])
+    assert not page_fences(root.read_text(encoding="utf-8"), root)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)
@@ -64,14 +40,6 @@ def test_each_block_is_an_item(page: Path, request: pytest.FixtureRequest) -> No
     outputs = sum(block.output_fence is not None for block in page_blocks(page))
     fences = page_fences(page.read_text(encoding="utf-8"), page)
     assert len(list(collector.collect())) + outputs == len(fences)
-
-
-@pytest.mark.parametrize("page", PAGES, ids=NAMES)
-def test_skips_say_why(page: Path) -> None:
-    for block in page_blocks(page):
-        for mark in block.marks:
-            if "skip" in mark or "xfail" in mark:
-                assert "reason=" in mark, f"{block.place}: {mark} needs a reason"
 
 
 @pytest.mark.parametrize("page", PAIRS)
@@ -109,9 +77,23 @@ def test_source_points_have_their_place() -> None:
     assert not missing, "\n".join(missing)
 
 
-@pytest.mark.parametrize("record", records.load_all(), ids=lambda m: f"{m.machine}-{m.name}")
-def test_records_are_of_the_code_as_it_is(record: records.Measured) -> None:
-    assert records.staleness(record) is None, records.staleness(record)
+@pytest.mark.parametrize("path", sorted(TIMINGS.glob("*.json")), ids=lambda path: path.stem)
+def test_records_are_of_the_code_as_it_is(path: Path) -> None:
+    messages = [message for each in records.load(path) if (message := records.staleness(each))]
+    assert not messages, "\n".join(messages)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_claims_are_measured(language: str) -> None:
+    measured = records.load_all()
+    for claim in claims.load().values():
+        assert claims.claim_html(claim, records.of_benchmark(measured, claim.benchmark), language)
+
+
+def test_benchmarks_with_texts_exist() -> None:
+    names = {each.name for each in records.load_all()}
+    for name in benchmark_texts.load().names():
+        assert name in names, f"docs/data/benchmarks.yml: no record holds {name}; take it out"
 
 
 CHINESE_PAGES = [page for page in PAGES if page.is_relative_to(DOCS / "zh")]
@@ -134,7 +116,8 @@ def test_chinese_typography(page: Path) -> None:
 def test_chinese_terms(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     messages = [
-        f"{page.relative_to(ROOT)}:{text.count(chr(10), 0, offset) + 1}: see {term.en} in the glossary"
-        for term, offset in forbidden(text)
+        f"{page.relative_to(ROOT)}:{text.count(chr(10), 0, offset) + 1}: "
+        f"{form}: write {instead(form)}"
+        for form, offset in forbidden(text)
     ]
     assert not messages, "\n".join(messages)

@@ -35,7 +35,7 @@ def sum_by_index(x: Tensor) -> Tensor:
 
 # --8<-- [start:unbind]
 def sum_by_unbind(x: Tensor) -> Tensor:
-    """Sum of the rows of x, shape x.shape[1:], over all rows at once cut."""
+    """Sum of the rows of x, shape x.shape[1:], over the views that unbind makes."""
     total = zero_row(x)
     for row in x.unbind():
         total += row
@@ -43,6 +43,22 @@ def sum_by_unbind(x: Tensor) -> Tensor:
 
 
 # --8<-- [end:unbind]
+
+
+# --8<-- [start:split]
+def sum_by_split(x: Tensor, size: int = 256) -> Tensor:
+    """Sum of the rows of x, shape x.shape[1:], unbinding `size` rows at a time.
+
+    Raises RuntimeError if `size` is not positive.
+    """
+    total = zero_row(x)
+    for part in x.split(size):
+        for row in part.unbind():
+            total += row
+    return total
+
+
+# --8<-- [end:split]
 
 
 # --8<-- [start:sum]
@@ -64,5 +80,5 @@ if __name__ == "__main__":
     x = torch.randn(500, 10)
     total = sum_rows(x)
     print(total.shape)
-    for loop in (sum_by_index, sum_by_unbind):
+    for loop in (sum_by_index, sum_by_unbind, sum_by_split):
         print(loop.__name__, torch.allclose(loop(x), total, atol=1e-4))

@@ -13,10 +13,11 @@ from torch import Tensor
 def masked_softmax(logits: Tensor, dim: int = -1) -> Tensor:
     """Softmax along ``dim``; a row of -inf gives zeros, and zero gradient.
 
-    ``logits``: any shape, floating point; the result has the same shape. (E7.8)
+    ``logits``: any shape, floating point; so is the result. (E7.8)
     """
     empty = (logits == -math.inf).all(dim, keepdim=True)
-    return logits.masked_fill(empty, 0.0).softmax(dim).masked_fill(empty, 0.0)
+    result = logits.masked_fill(empty, 0.0).softmax(dim)
+    return result.masked_fill(empty, 0.0)
 
 
 # --8<-- [end:softmax]
@@ -24,7 +25,7 @@ def masked_softmax(logits: Tensor, dim: int = -1) -> Tensor:
 
 # --8<-- [start:logsumexp]
 def masked_logsumexp(logits: Tensor, dim: int = -1) -> Tensor:
-    """Log-sum-exp along ``dim``; a row of -inf gives -inf, and zero gradient.
+    """Log-sum-exp along ``dim``; a row of -inf gets zero gradient.
 
     ``logits``: any shape, floating point; the result lacks ``dim``. (E7.8)
     """

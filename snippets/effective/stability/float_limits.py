@@ -10,10 +10,10 @@ FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
 
 def limits(dtype: torch.dtype) -> dict[str, float]:
-    """Name the largest number, the smallest normal, the smallest subnormal, and eps.
+    """Return the largest number, the smallest ones, and eps.
 
-    eps is the gap between 1 and the next number. Raises TypeError where ``dtype``
-    is not a floating-point type. (E7.2)
+    eps is the gap between 1 and the next number. Raises TypeError
+    unless ``dtype`` is a floating-point type. (E7.2)
     """
     info = torch.finfo(dtype)
     return {

@@ -14,7 +14,7 @@ from torch import Tensor
 def naive_log_softmax(logits: Tensor, dim: int = -1) -> Tensor:
     """Log of the softmax: -inf where the softmax has rounded to 0.
 
-    ``logits``: any shape, floating point; the result has the same shape. (E7.6)
+    ``logits``: any shape, floating point; so is the result. (E7.6)
     """
     return logits.softmax(dim).log()
 
@@ -24,11 +24,11 @@ def naive_log_softmax(logits: Tensor, dim: int = -1) -> Tensor:
 
 # --8<-- [start:stable]
 def stable_log_softmax(logits: Tensor, dim: int = -1) -> Tensor:
-    """Log-softmax along ``dim`` that stays in range for all finite logits.
+    """Log-softmax along ``dim``, in range for all finite logits.
 
-    ``logits``: any shape, real; the result has the same shape. A row of -inf gives
-    nan, as in torch. In float16 the sum overflows beyond 65504 equal logits: pass
-    ``logits.float()``. Raises IndexError where ``dim`` is empty. (E7.6)
+    ``logits``: any shape, real; the result has the same shape. A row
+    of -inf gives nan. In float16 the sum overflows beyond 65504 equal
+    logits: pass ``logits.float()``. IndexError for an empty dim. (E7.6)
     """
     top = logits.amax(dim, keepdim=True).detach()
     shifted = logits - top

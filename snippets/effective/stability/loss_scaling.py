@@ -11,8 +11,8 @@ from torch import Tensor
 def scaled_gradient(error: Tensor, scale: float = 1.0) -> Tensor:
     """Return the gradient of mean(error ** 2), in float32.
 
-    ``error``: any shape, floating point; the backward pass runs in its dtype on the
-    loss times ``scale``, and the result is divided by it in float32. (E7.3)
+    ``error``: any shape, floating point. The backward pass runs in its
+    dtype, on the loss times ``scale``. (E7.3)
     """
     error = error.detach().requires_grad_()
     loss = error.square().mean() * scale

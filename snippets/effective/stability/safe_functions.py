@@ -46,9 +46,9 @@ CASES = [
         {"x": -200.0},
     ),
     Case(
-        "binary_cross_entropy(sigmoid(x), y)",
+        "BCELoss(sigmoid(x), y)",
         lambda x, y: F.binary_cross_entropy(x.sigmoid(), y),
-        "binary_cross_entropy_with_logits",
+        "BCEWithLogitsLoss",
         F.binary_cross_entropy_with_logits,
         {"x": 200.0, "y": 0.0},
     ),
@@ -105,8 +105,8 @@ CASES = [
 ]
 
 COLUMNS = {
-    "input": {"en": "input", "zh": "输入"},
     "formula": {"en": "formula", "zh": "直接写公式"},
+    "input": {"en": "input", "zh": "输入"},
     "plain": {"en": "gives (∂ gradient)", "zh": "得到（∂ 梯度）"},
     "function": {"en": "function", "zh": "现成函数"},
     "ready": {"en": "gives (∂ gradient)", "zh": "得到（∂ 梯度）"},
@@ -127,27 +127,27 @@ def evaluate(case: Case, function: Callable[..., Tensor]) -> tuple[Tensor, Tenso
 
 
 def show(value: Tensor | float | list[float]) -> str:
-    """Write a number or a list of numbers to four digits: ``[1000, -inf]``."""
+    """Write a number or a list of numbers to five digits: ``[1000, -inf]``."""
     items = value.tolist() if isinstance(value, Tensor) else value
     if isinstance(items, list):
-        return "[" + ", ".join(show(item) for item in items) + "]"
-    return f"{items + 0.0:.4g}"
+        return "[" + ",\u00a0".join(show(item) for item in items) + "]"
+    return f"{items + 0.0:.5g}"
 
 
 def rows() -> list[dict[str, object]]:
-    """Return a table: input, formula and its result, function and its result. (E7.8)
+    """Return a table: formula, input, its result, function and its result. (E7.8)
 
     A result is ``value (∂ gradient)``.
     """
     table: list[dict[str, object]] = []
     for case in CASES:
         kind = "" if case.dtype is torch.float32 else f"{case.dtype}"[6:] + ": "
-        at = ", ".join(f"{k} = {show(v)}" for k, v in case.inputs.items())
+        at = ", ".join(f"{k}\u00a0=\u00a0{show(v)}" for k, v in case.inputs.items())
         plain, ready = evaluate(case, case.plain), evaluate(case, case.ready)
         table.append(
             {
-                "input": f"{kind}{at}",
                 "formula": f"`{case.formula}`",
+                "input": f"{kind}{at}",
                 "plain": f"{show(plain[0])} (∂ {show(plain[1])})",
                 "function": f"`{case.function}`",
                 "ready": f"{show(ready[0])} (∂ {show(ready[1])})",

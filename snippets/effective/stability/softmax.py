@@ -9,7 +9,7 @@ from torch import Tensor
 
 # --8<-- [start:naive]
 def naive_softmax(logits: Tensor, dim: int = -1) -> Tensor:
-    """Softmax by its formula: nan or 0 as soon as exp leaves the range.
+    """Softmax by its formula: nan or 0 where exp leaves the range.
 
     ``logits``: any shape, real; the result has the same shape. (E7.4)
     """
@@ -22,7 +22,10 @@ def naive_softmax(logits: Tensor, dim: int = -1) -> Tensor:
 
 # --8<-- [start:whole]
 def whole_tensor_softmax(logits: Tensor) -> Tensor:
-    """Softmax with one maximum and one sum for all rows: wrong for a batch. (E7.5)"""
+    """Softmax with one maximum and one sum for all rows. (E7.5)
+
+    ``logits``: any shape. Right for one vector, wrong for a batch.
+    """
     exp = (logits - logits.max()).exp()
     return exp / exp.sum()
 
@@ -32,7 +35,7 @@ def whole_tensor_softmax(logits: Tensor) -> Tensor:
 
 # --8<-- [start:global-max]
 def global_max_softmax(logits: Tensor, dim: int = -1) -> Tensor:
-    """Softmax with one maximum for all rows: 0 / 0 in rows far below it. (E7.5)"""
+    """Softmax with one maximum for all rows: nan far below it. (E7.5)"""
     exp = (logits - logits.max()).exp()
     return exp / exp.sum(dim, keepdim=True)
 
@@ -42,11 +45,11 @@ def global_max_softmax(logits: Tensor, dim: int = -1) -> Tensor:
 
 # --8<-- [start:stable]
 def stable_softmax(logits: Tensor, dim: int = -1) -> Tensor:
-    """Softmax along ``dim`` that stays in range for all finite logits.
+    """Softmax along ``dim``, in range for all finite logits.
 
-    ``logits``: any shape, real; the result has the same shape. A row of -inf gives
-    nan, as in torch. In float16 the sum overflows beyond 65504 equal logits: pass
-    ``logits.float()``. Raises IndexError where ``dim`` is empty. (E7.5)
+    ``logits``: any shape, real; the result has the same shape. A row
+    of -inf gives nan. In float16 the sum overflows beyond 65504 equal
+    logits: pass ``logits.float()``. IndexError for an empty dim. (E7.5)
     """
     top = logits.amax(dim, keepdim=True).detach()
     exp = (logits - top).exp()

@@ -67,6 +67,7 @@ def test_row_sum(bench: Bench) -> None:
             {
                 "index": partial(run, row_sum.sum_by_index, x, weight),
                 "unbind": partial(run, row_sum.sum_by_unbind, x, weight),
+                "split": partial(run, row_sum.sum_by_split, x, weight),
                 "sum": partial(run, row_sum.sum_rows, x, weight),
                 "matmul": partial(run, sum_by_matmul, x, weight),
                 "floor": partial(floor, x, weight),

@@ -1,0 +1,555 @@
+"""Images in tars by number: exactly once, over any workers and ranks (E6.4-E6.6)."""
+
+from __future__ import annotations
+
+# --8<-- [start:imports]
+import bisect
+import contextlib
+import itertools
+import mmap
+import operator
+import os
+import tarfile
+import uuid
+import warnings
+import weakref
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from typing import Any, BinaryIO, Literal, NamedTuple, SupportsIndex
+
+import cv2
+import numpy as np
+import torch
+import torch.distributed as dist
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.utils.data import DataLoader, Dataset, Sampler
+
+# --8<-- [end:imports]
+
+
+# --8<-- [start:index]
+class Unreadable(ValueError):
+    """A tar, or a member of one, that can't be read. The message names it."""
+
+
+class TarChanged(Exception):
+    """A tar is no longer the one that was indexed."""
+
+
+class TarIndex(NamedTuple):
+    """Where the n members of a tar are, folders left out."""
+
+    stamp: NDArray[np.int64]  # version of the index, size and mtime of the tar
+    offset: NDArray[np.int64]  # (n,) the byte where the member's data starts
+    size: NDArray[np.int64]  # (n,) how many bytes it has
+    kind: NDArray[np.int64]  # (n,) 0 for a file, else the place of an obstacle
+    names: NDArray[np.uint8]  # all names in UTF-8, one after the other
+    name_end: NDArray[np.int64]  # (n,) where in `names` each one ends
+    problem: NDArray[np.str_]  # why the tar can't be read to its end, if so
+
+    def name(self, row: int) -> str:
+        """The name of a member."""
+        start = self.name_end[row - 1] if row else 0
+        name = self.names[start : self.name_end[row]].tobytes()
+        return name.decode("utf-8", "backslashreplace")
+
+
+OBSTACLES = (
+    "",
+    "stored sparse: make the tar without --sparse",
+    "a symbolic link: make the tar with --dereference",
+    "a hard link to a file that isn't in the tar",
+    "neither a file nor a link",
+)
+SPARSE, SYMBOLIC, DANGLING, SPECIAL = range(1, 5)
+COMPRESSED = {
+    b"\x1f\x8b": "gzip",
+    b"\x1f\x9d": "compress",
+    b"BZh": "bzip2",
+    b"\xfd7zXZ\0": "xz",
+    b"\x28\xb5\x2f\xfd": "zstd",
+    b"\x04\x22\x4d\x18": "lz4",
+    b"PK\x03\x04": "zip",
+}
+INDEX_VERSION = 1
+
+
+def stamp_of(file: int | str) -> NDArray[np.int64]:
+    """What differs when a tar has changed."""
+    status = os.stat(file)
+    return np.array([INDEX_VERSION, status.st_size, status.st_mtime_ns])
+
+
+def members_of(file: BinaryIO) -> Iterator[tarfile.TarInfo]:
+    """The members of a tar in order.
+
+    Raises Unreadable at a broken header, a missing end and data behind the end,
+    where tarfile stops without a word.
+    """
+    last = ""
+    try:
+        with tarfile.open(
+            fileobj=file, mode="r:", encoding="utf-8", errors="surrogateescape"
+        ) as tar:
+            while (member := tar.next()) is not None:
+                tar.members = []  # type: ignore[attr-defined]  # else it keeps all
+                last = member.name
+                yield member
+            file.seek(tar.offset)
+        block = file.read(512)
+        if len(block) < 512:
+            raise Unreadable("cut off, or its writer was not closed")
+        if any(block):
+            raise Unreadable("broken: no header where one should be")
+        while rest := file.read(1 << 20):
+            if rest.strip(b"\0"):
+                raise Unreadable("data behind the end: two archives in one file?")
+    except (tarfile.TarError, ValueError) as error:
+        if last:
+            raise Unreadable(f"{error}, in or after {last}") from error
+        file.seek(0)
+        start = file.read(8)
+        for magic, method in COMPRESSED.items():
+            if start.startswith(magic):
+                text = f"compressed by {method}: unpack it to a plain tar"
+                raise Unreadable(text) from error
+        raise Unreadable(f"no tar: {error}") from error
+
+
+def build_index(path: str) -> TarIndex:
+    """The index of a tar, from its headers; what lies between them is not read."""
+    offset, size, kind, name_end = (array("q") for _ in range(4))
+    names = bytearray()
+    links: dict[int, str] = {}
+    problem = ""
+    with open(path, "rb") as file:
+        stamp = stamp_of(file.fileno())
+        try:
+            for member in members_of(file):
+                if member.isdir():
+                    continue
+                sparse = member.issparse()
+                end = member.offset_data + member.size
+                if member.isreg() and not sparse and end > stamp[1]:
+                    continue  # cut off: members_of is about to raise
+                if member.islnk():
+                    links[len(kind)] = member.linkname
+                    kind.append(DANGLING)
+                elif member.issym():
+                    kind.append(SYMBOLIC)
+                elif sparse:
+                    kind.append(SPARSE)
+                else:
+                    kind.append(0 if member.isreg() else SPECIAL)
+                offset.append(member.offset_data)
+                size.append(member.size)
+                names += member.name.encode("utf-8", "surrogateescape")
+                name_end.append(len(names))
+        except Unreadable as error:
+            problem = str(error)
+        if not np.array_equal(stamp, stamp_of(file.fileno())):
+            raise TarChanged(f"{path} changed while it was indexed")
+    index = TarIndex(
+        stamp,
+        np.array(offset),
+        np.array(size),
+        np.array(kind),
+        np.frombuffer(bytes(names), np.uint8),
+        np.array(name_end),
+        np.array(problem),
+    )
+    if links:  # a hard link is a second name for a file that came before
+        rows = {index.name(row): row for row in reversed(range(len(kind)))}
+        for row, target in links.items():
+            source = rows.get(target, row)
+            for column in (index.offset, index.size, index.kind):
+                column[row] = column[source]
+    return index
+
+
+def write_index(index: TarIndex, path: str) -> None:
+    """Write another file, then rename it: nobody ever reads half an index."""
+    part = f"{path}.{uuid.uuid4().hex}"
+    try:
+        with open(part, "xb") as file:
+            np.savez(file, **index._asdict())
+        os.replace(part, path)
+    finally:
+        with contextlib.suppress(OSError):
+            os.remove(part)
+
+
+def read_index(path: str, cache: bool = True) -> TarIndex:
+    """The index of a tar: from the file beside it if that is up to date."""
+    beside = f"{path}.index.npz"
+    if cache:  # whatever is wrong with the cache, a new index mends it
+        with contextlib.suppress(Exception), np.load(beside) as saved:
+            index = TarIndex(**{key: saved[key] for key in TarIndex._fields})
+            if np.array_equal(index.stamp, stamp_of(path)):
+                return index
+    index = build_index(path)
+    if cache:
+        try:
+            write_index(index, beside)
+        except OSError as error:
+            text = f"the index of {path} is not kept: {error}"
+            warnings.warn(text, stacklevel=2)
+    return index
+
+
+# --8<-- [end:index]
+
+
+# --8<-- [start:read]
+MOST_OPEN = 64  # tars that a process keeps open
+
+
+class OpenTar:
+    """A tar from which every thread and every forked process may read."""
+
+    def __init__(self, path: str, stamp: tuple[int, ...]) -> None:
+        self.fd = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+        weakref.finalize(self, os.close, self.fd)
+        if tuple(stamp_of(self.fd).tolist()) != stamp:
+            raise TarChanged(f"{path} has changed since it was indexed")
+        self.map: mmap.mmap | None = None
+        if not hasattr(os, "pread"):  # on Windows
+            self.map = mmap.mmap(self.fd, 0, access=mmap.ACCESS_READ)
+
+    def read(self, offset: int, size: int) -> bytes:
+        """The bytes from `offset` on; fewer where the file ends before."""
+        if self.map is not None:
+            return self.map[offset : offset + size]
+        data = os.pread(self.fd, size, offset)
+        while len(data) < size:
+            more = os.pread(self.fd, size - len(data), offset + len(data))
+            if not more:
+                break
+            data += more
+        return data
+
+
+# --8<-- [end:read]
+
+
+# --8<-- [start:item]
+class Filler(int):
+    """The number of an item that only fills up a batch."""
+
+
+class Item(NamedTuple):
+    """An item or, collated, a batch of them."""
+
+    data: Any  # what `decode` made of the file
+    name: str  # of the member
+    number: int  # of the item
+    valid: bool  # False if it only fills up the batch, or can't be read
+    error: str  # why it can't be read
+
+
+IMAGES = (".jpg", ".jpeg", ".png", ".webp", ".bmp")
+
+
+def decode_image(data: bytes) -> Tensor:
+    """An image as uint8, shape (height, width, 3), RGB. ValueError if it is none."""
+    pixels = np.frombuffer(data, np.uint8)
+    image = cv2.imdecode(pixels, cv2.IMREAD_COLOR_RGB) if data else None
+    if image is None:
+        raise ValueError("no image that OpenCV can read")
+    return torch.from_numpy(image)
+
+
+# --8<-- [end:item]
+
+
+# --8<-- [start:dataset]
+class IndexedTar(Dataset[Item]):
+    """The files in uncompressed tars, by number.
+
+    `parts` chooses the files by suffix, or by several of which any will do. Several
+    parts make one item of the files that differ in nothing but the suffix, as in
+    `parts=(".jpg", ".cls")`; `decode` then gets the bytes of each of them.
+
+    `bad="raise"`: what can't be read raises Unreadable, at once if it shows at once.
+    `bad="skip"`: `problems` lists what shows at once. What shows when it is read
+    makes an item that is not valid, with the data of the next one that is.
+    `left_out` counts the files that `parts` doesn't ask for, by suffix.
+    """
+
+    def __init__(
+        self,
+        paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+        decode: Callable[..., Any] = decode_image,
+        parts: Sequence[str | tuple[str, ...]] = (IMAGES,),
+        bad: Literal["raise", "skip"] = "raise",
+        cache: bool = True,
+    ) -> None:
+        if bad not in ("raise", "skip"):
+            raise ValueError(f'bad must be "raise" or "skip", not {bad!r}')
+        if isinstance(paths, str | os.PathLike):
+            paths = [paths]
+        if isinstance(parts, str):
+            parts = [parts]
+        self.paths = [os.fspath(path) for path in paths]
+        self.decode = decode
+        self.bad = bad
+        self.problems: list[str] = []
+        self.left_out: Counter[str] = Counter()
+        self._tars = [read_index(path, cache) for path in self.paths]
+        self._stamps = [tuple(tar.stamp.tolist()) for tar in self._tars]
+        sizes = [len(tar.kind) for tar in self._tars]
+        self._first = list(itertools.accumulate(sizes, initial=0))
+        found = [self._find(tar, list(parts)) for tar in range(len(sizes))]
+        self._files = np.concatenate([np.empty((0, len(parts)), np.int64), *found])
+        if not len(self._files):
+            why = self.problems or f"left out: {dict(self.left_out)}"
+            raise Unreadable(f"nothing to read in {self.paths}, {why}")
+        self._open = lru_cache(MOST_OPEN)(OpenTar)
+
+    def __len__(self) -> int:
+        return len(self._files)
+
+    def __getitem__(self, number: SupportsIndex) -> Item:
+        place = int(operator.index(number))
+        if not -len(self) <= place < len(self):
+            raise IndexError(f"there is no item {place} among {len(self)}")
+        place %= len(self)
+        error = ""
+        try:
+            data = self._load(place)
+        except Unreadable as reason:
+            if self.bad == "raise":
+                raise
+            data, error = self._next_good(place), str(reason)
+        if isinstance(number, Filler):
+            return Item(data, self.name(place), place, False, "")
+        return Item(data, self.name(place), place, not error, error)
+
+    def name(self, number: int) -> str:
+        """The name of an item's first file."""
+        tar, row = self._locate(int(self._files[number, 0]))
+        return self._tars[tar].name(row)
+
+    def _locate(self, file: int) -> tuple[int, int]:
+        tar = bisect.bisect_right(self._first, file) - 1
+        return tar, file - self._first[tar]
+
+    def _load(self, number: int) -> Any:
+        try:
+            return self.decode(*map(self._bytes, self._files[number].tolist()))
+        except TarChanged:
+            raise
+        except Exception as error:
+            tar, row = self._locate(int(self._files[number, 0]))
+            name = f"{self.paths[tar]}: {self._tars[tar].name(row)}"
+            raise Unreadable(f"{name}: {error}") from error
+
+    def _bytes(self, file: int) -> bytes:
+        tar, row = self._locate(file)
+        opened = self._open(self.paths[tar], self._stamps[tar])
+        size = int(self._tars[tar].size[row])
+        data = opened.read(int(self._tars[tar].offset[row]), size)
+        if len(data) < size:
+            raise EOFError("the tar ends before it")
+        return data
+
+    def _next_good(self, number: int) -> Any:
+        for step in range(1, len(self)):
+            with contextlib.suppress(Unreadable):
+                return self._load((number + step) % len(self))
+        raise Unreadable(f"not one item of {self.paths} can be read")
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {key: value for key, value in vars(self).items() if key != "_open"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._open = lru_cache(MOST_OPEN)(OpenTar)
+
+    def _find(
+        self,
+        tar: int,
+        parts: list[str | tuple[str, ...]],
+    ) -> NDArray[np.int64]:
+        """The files in a tar that make items, shape (items, parts)."""
+        index, path = self._tars[tar], self.paths[tar]
+        if index.problem.item():
+            self._complain(f"{path}: {index.problem.item()}")
+        elif not len(index.kind):
+            self._complain(f"{path}: no members")
+        suffixes = [
+            (suffix.lower(), part)
+            for part, wanted in enumerate(parts)
+            for suffix in ([wanted] if isinstance(wanted, str) else wanted)
+        ]
+        suffixes.sort(key=lambda each: -len(each[0]))  # .seg.png before .png
+        files = array("q")
+        groups: dict[str, list[int]] = {}
+        for row, kind in enumerate(index.kind.tolist()):
+            name = index.name(row)
+            double = os.path.basename(name).startswith("._")  # from macOS
+            fits = (each for each in suffixes if name.lower().endswith(each[0]))
+            suffix, part = next(fits, ("", -1))
+            if double or part < 0:
+                self.left_out["._*" if double else os.path.splitext(name)[1]] += 1
+            elif kind:
+                self._complain(f"{path}: {name}: {OBSTACLES[kind]}")
+            elif len(parts) == 1:
+                files.append(row)
+            else:
+                group = groups.setdefault(name[: -len(suffix)], [-1] * len(parts))
+                if group[part] >= 0:
+                    self._complain(f"{path}: {name}: twice in the tar")
+                else:
+                    group[part] = row
+        for stem, group in groups.items():
+            if min(group) < 0:
+                lacks = parts[group.index(-1)]
+                self._complain(f"{path}: {stem}: without {lacks}")
+            else:
+                files.extend(group)
+        return np.array(files, np.int64).reshape(-1, len(parts)) + self._first[tar]
+
+    def _complain(self, problem: str) -> None:
+        if self.bad == "raise":
+            raise Unreadable(problem)
+        self.problems.append(problem)
+
+
+# --8<-- [end:dataset]
+
+
+# --8<-- [start:sampler]
+class ExactBatches(Sampler[list[int]]):
+    """Batches of numbers: each of 0 to length - 1 exactly once over all ranks.
+
+    Every rank gets the same number of batches, all of `batch_size` numbers. What is
+    missing in the last one is filled up by numbers of the type Filler.
+    The order depends on seed and epoch alone. With `block`, blocks of that many
+    neighbours are shuffled, and each in itself, so that reads stay close together.
+    """
+
+    def __init__(
+        self,
+        length: int,
+        batch_size: int,
+        *,
+        rank: int | None = None,
+        ranks: int | None = None,
+        shuffle: bool = False,
+        seed: int = 0,
+        block: int | None = None,
+    ) -> None:
+        running = dist.is_available() and dist.is_initialized()
+        if ranks is None:
+            ranks = dist.get_world_size() if running else 1
+        if rank is None:
+            rank = dist.get_rank() if running else 0
+        if not 0 <= rank < ranks:
+            raise ValueError(f"rank {rank} of {ranks}")
+        if length < 0 or batch_size < 1 or (block is not None and block < 1):
+            raise ValueError("batch_size and block must be at least 1")
+        self.length, self.batch_size = length, batch_size
+        self.rank, self.ranks = rank, ranks
+        self.shuffle, self.seed, self.block = shuffle, seed, block
+        self.epoch = 0
+        self._start = 0
+
+    def set_epoch(self, epoch: int) -> None:
+        """Go to an epoch. Another than the present one starts at its beginning."""
+        if epoch != self.epoch:
+            self.epoch, self._start = epoch, 0
+
+    def order(self) -> NDArray[np.int64]:
+        """The order of all items in this epoch, shape (length,)."""
+        if not self.shuffle:
+            return np.arange(self.length)
+        random = np.random.default_rng([self.seed, self.epoch])
+        if self.block is None:
+            return random.permutation(self.length)
+        numbers = np.arange(self.length)
+        starts = random.permutation(numbers[:: self.block]).tolist()
+        blocks = (numbers[start : start + self.block] for start in starts)
+        return np.concatenate([numbers[:0], *map(random.permutation, blocks)])
+
+    def __len__(self) -> int:
+        left = self.length - self._start
+        return -(-left // (self.ranks * self.batch_size))
+
+    def __iter__(self) -> Iterator[list[int]]:
+        order = self.order()
+        step = self.ranks * self.batch_size
+        for start in range(self._start, self.length, step):
+            shares = np.array_split(order[start : start + step], self.ranks)
+            batch = shares[self.rank].tolist()
+            missing = np.resize(order, self.batch_size - len(batch))
+            yield batch + [Filler(number) for number in missing.tolist()]
+
+    def state_dict(self, batches: int) -> dict[str, Any]:
+        """The place after that many batches of the present iteration were used.
+
+        Count them where they are used: workers fetch more than that ahead.
+        """
+        if not 0 <= batches <= len(self):
+            raise ValueError(f"{batches} of {len(self)} batches")
+        used = self._start + batches * self.ranks * self.batch_size
+        return {
+            "order": [self.length, self.shuffle, self.seed, self.block],
+            "epoch": self.epoch,
+            "used": min(used, self.length),
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from that place, with any number of workers and ranks."""
+        order = [self.length, self.shuffle, self.seed, self.block]
+        if state["order"] != order:
+            raise ValueError(
+                "length, shuffle, seed and block were "
+                f"{state['order']} and are {order}: the order is another"
+            )
+        self.epoch, self._start = state["epoch"], state["used"]
+
+
+# --8<-- [end:sampler]
+
+
+# --8<-- [start:mean]
+def mean_over_ranks(losses: Tensor, valid: Tensor) -> Tensor:
+    """What to call backward on: losses and valid have one element an item.
+
+    DistributedDataParallel averages the gradients of the ranks. With this loss they
+    are those of the mean over all valid items of all ranks.
+    """
+    if losses.shape != valid.shape:
+        raise ValueError(f"losses {losses.shape}, valid {valid.shape}")
+    count, ranks = valid.sum(), 1
+    if dist.is_available() and dist.is_initialized():
+        dist.all_reduce(count)
+        ranks = dist.get_world_size()
+    return losses.where(valid, 0).sum() * ranks / count.clamp(min=1)
+
+
+# --8<-- [end:mean]
+
+
+if __name__ == "__main__":
+    import io
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "squares.tar")
+        with tarfile.open(path, "w") as tar:
+            for number in range(10):
+                square = np.full((8, 8, 3), 20 * number, np.uint8)
+                data = cv2.imencode(".png", square)[1].tobytes()
+                member = tarfile.TarInfo(f"{number:03}.png")
+                member.size = len(data)
+                tar.addfile(member, io.BytesIO(data))
+        squares = IndexedTar(path)
+        print(len(squares), squares[7].name, tuple(squares[7].data.shape))
+        batches = ExactBatches(len(squares), 4, shuffle=True)
+        for batch in DataLoader(squares, batch_sampler=batches):
+            print(batch.number.tolist(), batch.valid.tolist())
