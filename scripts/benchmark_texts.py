@@ -6,7 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from scripts import data_files
+from scripts import data_files, formats
 from scripts.data_files import DataError
 from scripts.paths import DATA, shown
 from scripts.texts import in_language
@@ -37,6 +37,12 @@ class BenchmarkTexts:
             raise LookupError(f"{self._source}: add the axis {axis!r} under `common: axes:`")
         return in_language(text, language, f"{self._source}: axis {axis} of {name}")
 
+    def value(self, name: str, axis: str, value: object, language: str) -> str:
+        """A value on an axis: `forward` in words, a number as it is."""
+        text = self._find(name, "values", str(value))
+        what = f"{self._source}: value {value} of {axis} of {name}"
+        return in_language(text, language, what) if text else formats.size(value)
+
     def contender(self, name: str, contender: str, language: str) -> str:
         """A contender; one without an entry is called what the code calls it."""
         text = self._find(name, "contenders", contender)
@@ -57,7 +63,8 @@ def _load(path: Path, modified: int) -> BenchmarkTexts:
         raise DataError(f"{shown(path)}: expected benchmarks by name, and `common:`")
     for name, entry in found.items():
         required = () if name == "common" else ("title",)
-        data_files.fields(entry, f"{shown(path)}, {name}", required, ("axes", "contenders"))
+        optional = ("axes", "contenders", "values")
+        data_files.fields(entry, f"{shown(path)}, {name}", required, optional)
     return BenchmarkTexts(found, shown(path))
 
 

@@ -185,6 +185,8 @@ def _directives(text: str, fences: list[Fence], page: Path) -> dict[int, list[_D
             last_line = ends[number]
         if number <= last_line:
             continue
+        if _INCLUDE.match(line):
+            raise BlockError(f"{shown(page)}:{number}: --8<-- stands within a fence only")
         if match := _DIRECTIVE.match(line):
             directive = _Directive(number, match["comment"], match["keyword"], match["mark"])
             _check_directive(directive, page)

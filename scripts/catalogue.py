@@ -117,6 +117,8 @@ def catalogue_html(language: str, to_root: str) -> str:
 def _title(chapter: str, language: str) -> str:
     """The first heading of a chapter's page."""
     page = DOCS / language / f"{chapter}.md"
+    if not page.is_file():
+        raise CatalogueError(f"snippets/{chapter}/ has no page: write {shown(page)}")
     for line in page.read_text(encoding="utf-8").splitlines():
         if line.startswith("# "):
             return line.removeprefix("# ").partition("{")[0].strip()
@@ -143,5 +145,10 @@ def _speed(speed: dict[str, Any], language: str) -> str:
     ]
     if not ratios:
         return ""
-    slow = benchmark_texts.load().contender(speed["benchmark"], speed["slow"], language)
-    return escape(say("speed sentence", language, ratio=formats.ratios(ratios), slow=slow))
+    texts = benchmark_texts.load()
+    slow, fast = (
+        texts.contender(speed["benchmark"], speed[key], language) for key in ("slow", "fast")
+    )
+    return escape(
+        say("speed sentence", language, ratio=formats.ratios(ratios), slow=slow, fast=fast)
+    )

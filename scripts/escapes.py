@@ -33,7 +33,9 @@ def shown_code(text: str) -> list[str]:
     if text.startswith("---\n"):
         text = text.partition("\n---\n")[2]
     document = html5lib.parse(markdown.convert(text), namespaceHTMLElements=False)
-    return ["".join(block.itertext()).strip("\n") for block in document.iter("pre")]
+    numbers = document.findall(".//div[@class='linenodiv']/pre")
+    blocks = [block for block in document.iter("pre") if block not in numbers]
+    return ["".join(block.itertext()).strip("\n") for block in blocks]
 
 
 def tested_code(page: Path) -> list[tuple[int, str]]:

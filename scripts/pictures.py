@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import sys
 import types
 from functools import lru_cache
@@ -92,4 +93,6 @@ def _table_cell(value: object, language: str) -> str:
         return f'<td><span role="img" aria-label="{text}">{"✓" if value else "✗"}</span></td>'
     if isinstance(value, dict):
         value = in_language(value, language, "a table cell")
-    return f"<td>{inline_html(str(value))}</td>"
+    # Long names such as NotImplementedError may break between their words.
+    html = re.sub(r"(?<=[a-z])(?=[A-Z][a-z])", "<wbr>", inline_html(str(value)))
+    return f"<td>{html}</td>"

@@ -208,7 +208,7 @@ def _fresh_settings() -> Iterator[None]:
 
     threads = torch.get_num_threads()
     start_method = multiprocessing.get_start_method(allow_none=True)
-    sharing = torch.multiprocessing.get_sharing_strategy()  # type: ignore[no-untyped-call]
+    sharing = torch.multiprocessing.get_sharing_strategy()
     random.seed()
     numpy.random.seed()
     torch.seed()
@@ -217,7 +217,7 @@ def _fresh_settings() -> Iterator[None]:
             yield
     finally:
         multiprocessing.set_start_method(start_method, force=True)
-        torch.multiprocessing.set_sharing_strategy(sharing)  # type: ignore[no-untyped-call]
+        torch.multiprocessing.set_sharing_strategy(sharing)
         torch.set_num_threads(threads)
         torch.set_default_dtype(torch.float32)
         torch.set_default_device(None)
@@ -225,7 +225,7 @@ def _fresh_settings() -> Iterator[None]:
         torch.set_float32_matmul_precision("highest")
         torch.use_deterministic_algorithms(False)
         torch.autograd.set_detect_anomaly(False)
-        torch.set_printoptions(profile="default")  # type: ignore[no-untyped-call]
+        torch.set_printoptions(profile="default")
         torch.set_flush_denormal(False)
 
 

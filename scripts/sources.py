@@ -26,14 +26,14 @@ from scripts.paths import DATA, shown
 SOURCES = DATA / "sources.yml"
 
 TITLES = {
-    "wrong": Text("The notes are wrong", "笔记有误"),
-    "missing": Text("Missing in the notes", "笔记缺漏"),
-    "outdated": Text("The notes are outdated", "笔记已过时"),
-    "unmeasured": Text("Not measured in the notes", "笔记未经测量"),
+    "wrong": Text("The notes are wrong", "原笔记有误"),
+    "missing": Text("Missing in the notes", "原笔记缺漏"),
+    "outdated": Text("The notes are outdated", "原笔记已过时"),
+    "unmeasured": Text("Not measured in the notes", "原笔记未作测量"),
 }
 KINDS = tuple(TITLES)
 
-SAYS = Text("The notes", "笔记")
+SAYS = Text("The notes", "原笔记")
 RIGHT = Text("Right", "正确")
 SINCE = Text("Since", "始于")
 

@@ -104,10 +104,24 @@ def _view(
         _charts[key] = figures.responsive_svg(draw, identifier, label)
     chart = _charts[key]
     return (
-        f"<figure data-search-exclude>{chart}</figure>"
+        f"<figure data-search-exclude>{_setting(measured, texts, where, language)}{chart}</figure>"
         + _table(measured, cases, labels, x, x_label, baseline, language, quantity)
         + provenance(measured, language, to_root)
     )
+
+
+def _setting(measured: Measured, texts: BenchmarkTexts, where: Where, language: str) -> str:
+    """The sizes at which a chart was measured, other than the one along its axis."""
+    if not where:
+        return ""
+    between = say("between name and value", language)
+    parts = [
+        texts.axis(measured.name, axis, language)
+        + between
+        + texts.value(measured.name, axis, value, language)
+        for axis, value in where.items()
+    ]
+    return f'<figcaption class="setting">{escape(" · ".join(parts))}</figcaption>'
 
 
 def _line_chart(

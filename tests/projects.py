@@ -100,6 +100,7 @@ def in_folder(root: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
         monkeypatch.setattr(module, "SNIPPETS", root / "snippets")
     for module in (records, catalogue):
         monkeypatch.setattr(module, "BENCHMARKS", root / "tests" / "benchmarks")
+    monkeypatch.setattr(catalogue, "DOCS", root / "docs")
     for module in (catalogue, directives):
         monkeypatch.setattr(module, "TIMINGS", root / "docs" / "timings")
     return project

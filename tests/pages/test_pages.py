@@ -9,7 +9,6 @@ import pytest
 from scripts import benchmark_texts, claims, escapes, pairs, records, sources
 from scripts.blocks import page_blocks, page_fences
 from scripts.glossary import forbidden, instead
-from scripts.page_build import prepared
 from scripts.paths import DOCS, LANGUAGES, ROOT, TIMINGS, pages
 
 PAGES = pages()

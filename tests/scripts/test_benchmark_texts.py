@@ -22,6 +22,8 @@ part/chapter/idea:
   contenders:
     sum: x.sum()
     loop: {en: loop}
+  values:
+    forward: {en: forward, zh: 前向}
 """
 
 
@@ -40,6 +42,8 @@ def test_texts(texts: BenchmarkTexts) -> None:
     assert texts.contender(name, "floor", "zh") == "下限"
     assert texts.contender(name, "sum", "zh") == "x.sum()"
     assert texts.contender(name, "matmul", "zh") == "matmul"
+    assert texts.value(name, "direction", "forward", "zh") == "前向"
+    assert texts.value(name, "rows", 50000, "zh") == "50,000"
 
 
 def test_what_is_missing_is_named(texts: BenchmarkTexts) -> None:

@@ -149,9 +149,8 @@ def test_sections_start_once_and_end_once(project: Project, marks: str) -> None:
 
 
 def test_names_that_begin_alike_are_told_apart(project: Project) -> None:
-    project.snippet(
-        "# --8<-- [start:sum-x]\n1\n# --8<-- [end:sum-x]\n# --8<-- [start:sum]\n1\n# --8<-- [end:sum]\n"
-    )
+    section = "# --8<-- [start:{0}]\n1\n# --8<-- [end:{0}]\n"
+    project.snippet(section.format("sum-x") + section.format("sum"))
     _, lines = blocks.include("part/chapter/idea.py:sum", "here")
     assert lines == [(5, "1")]
 
@@ -200,8 +199,9 @@ def test_pages_that_are_refused(project: Project, text: str, line: int, message:
 
 
 def test_marks_reach_their_block_alone(project: Project) -> None:
-    text = f"{MARK}\n\n<!--pytest.mark.gpu-->\n{BLOCK}{BLOCK}<!--pytest-codeblocks:importorskip(x)-->\n"
-    first, second, third = page_blocks(project.page(text + BLOCK))
+    text = f"{MARK}\n\n<!--pytest.mark.gpu-->\n{BLOCK}{BLOCK}"
+    text += f"<!--pytest-codeblocks:importorskip(x)-->\n{BLOCK}"
+    first, second, third = page_blocks(project.page(text))
     assert first.marks == ['pytest.mark.skip(reason="x")', "pytest.mark.gpu"]
     assert second.marks == third.marks == []
     assert third.importorskip == "x"

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -68,7 +69,7 @@ def test_outputs_of_a_broken_page(
 
 
 def test_outputs_of_an_unknown_page(built: Project) -> None:
-    with pytest.raises(SystemExit, match="there is no page en/part/chapters.md"):
+    with pytest.raises(SystemExit, match=r"there is no page en/part/chapters\.md"):
         build.main(["outputs", "en/part/chapters.md"])
 
 
@@ -141,7 +142,7 @@ def test_site_and_serve_are_mkdocs(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
         commands.append(command[2:])
         return Done()
 
-    monkeypatch.setattr(build.subprocess, "run", ran)
+    monkeypatch.setattr(subprocess, "run", ran)
     assert build.main(["site", "--folder", str(tmp_path)]) == 3
     assert build.main(["serve"]) == 3
     assert commands == [

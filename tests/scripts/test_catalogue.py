@@ -89,6 +89,7 @@ def test_files_are_published(project: Project) -> None:
 def listed(project: Project, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The list of a project with one snippet, whose benchmark ran on two machines."""
     project.snippet(SNIPPET)
+    project.pair("# 章 <一>\n", "# A chapter { #x }\n")
     path = project.write("docs/data/snippets.yml", ENTRIES)
     texts = project.write(
         "docs/data/benchmarks.yml",
@@ -106,12 +107,19 @@ def listed(project: Project, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_catalogue(listed: Path) -> None:
     html = catalogue.catalogue_html("en", "../../../")
     html5lib.HTMLParser(strict=True).parseFragment(html)
-    assert '<h2 id="part-chapter"><a href="../../../en/part/chapter/">' in html
+    assert '<h2 id="part-chapter"><a href="../../../en/part/chapter/">A chapter</a>' in html
     assert '<a href="../../../snippets/part/chapter/idea.py" download><code>idea.py</code>' in html
     assert "<td>Sums <code>x</code>.</td><td>matplotlib, numpy, torch</td>" in html
-    assert "<td>4.0–38× a &lt; loop</td>" in html
+    assert "<td>sum: 4.0–38× as fast as a &lt; loop</td>" in html
+    assert ">章 &lt;一&gt;</a></h2>" in catalogue.catalogue_html("zh", "../../../")
     assert "<td>求 <code>x</code> 之和。</td>" in catalogue.catalogue_html("zh", "../../../")
-    assert "循环 的 4.0–38 倍" in catalogue.catalogue_html("zh", "../../../")
+    assert "sum：速度是 循环 的 4.0–38 倍" in catalogue.catalogue_html("zh", "../../../")
+
+
+def test_a_chapter_without_a_page(project: Project, listed: Path) -> None:
+    (project.docs / "en/part/chapter.md").unlink()
+    with pytest.raises(CatalogueError, match=r"snippets/part/chapter/ has no page: write docs/en"):
+        catalogue.catalogue_html("en", "")
 
 
 def test_a_snippet_that_is_not_listed(project: Project, listed: Path) -> None:

@@ -101,9 +101,9 @@ def measured(path: Path) -> list[records.Measured]:
     ("slow", "en", "zh"),
     [
         (2.0, ">holds<", ">成立<"),
-        (1.2, ">smaller than claimed<", ">比原文小<"),
-        (5.0, ">larger than claimed<", ">比原文大<"),
-        (0.9, ">does not hold here<", ">在本机不成立<"),
+        (1.2, ">smaller than claimed<", ">比所说的小<"),
+        (5.0, ">larger than claimed<", ">比所说的大<"),
+        (0.9, ">does not hold here<", ">在该机器上不成立<"),
     ],
 )
 def test_the_box_says_what_was_measured(

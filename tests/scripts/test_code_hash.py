@@ -150,7 +150,7 @@ def test_every_way_to_import(project: Project, statement: str, use: str) -> None
     for text in (
         f"{statement}\n\ndef test_idea(bench):\n    {use}(1)\n",
         f"def test_idea(bench):\n    {statement}\n    {use}(1)\n",
-        f"try:\n    {statement}\nexcept ImportError:\n    pass\n\ndef test_idea(b):\n    {use}(1)\n",
+        f"try:\n    {statement}\nexcept OSError:\n    pass\n\ndef test_idea(b):\n    {use}(1)\n",
     ):
         used = parts(project, benchmark=text)
         assert {f"{THERE}::idea", f"{THERE}::helper"} <= used.keys()

@@ -145,8 +145,8 @@ def test_a_machine_of_another_kind_is_not_made_up(measured: Project) -> None:
 
 def converted(text: str, failure: type[Exception] = DirectiveError) -> str:
     page = context_for("en/part/chapter.md", "en/part/chapter/", text)
-    extensions = ["pymdownx.superfences", "admonition", DirectiveExtension(lambda: page, failure)]
-    return Markdown(extensions=extensions).convert(text)
+    extension = DirectiveExtension(lambda: page, failure)
+    return Markdown(extensions=["pymdownx.superfences", "admonition", extension]).convert(text)
 
 
 @pytest.fixture
@@ -161,7 +161,8 @@ def said(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("said")
 def test_directives_become_blocks_and_words() -> None:
     html = converted(
-        'a {{ word(1) }} b {{ word("x)}") }}\n\n{{ block(\n    1\n) }}\n\n!!! note\n\n    {{ block(2) }}\n'
+        'a {{ word(1) }} b {{ word("x)}") }}\n\n{{ block(\n    1\n) }}\n\n'
+        "!!! note\n\n    {{ block(2) }}\n"
     )
     assert html.startswith("<p>a <b>1</b> b <b>x)}</b></p>\n<div>d1</div>\n")
     assert re.search(r'<div class="admonition note">.*<div>d2</div>\n</div>', html, re.DOTALL)

@@ -85,9 +85,8 @@ def test_several_blocks_and_a_chain(project: Project) -> None:
 
 def test_blocks_with_marks_and_other_languages_are_left_alone(project: Project) -> None:
     mark = '<!--pytest.mark.skip(reason="x")-->\n'
-    page = project.page(
-        f"{mark}```python\n1 / 0\n```\n\n{OUTPUT}\n\n```text\nold\n```\n\n{mark}```yaml\na: 1\n```\n"
-    )
+    block = f"{mark}```python\n1 / 0\n```\n\n{OUTPUT}\n\n```text\nold\n```\n"
+    page = project.page(f"{block}\n{mark}```yaml\na: 1\n```\n")
     assert outputs.write([page]) == []
 
 

@@ -41,8 +41,8 @@ def test_the_link_follows_the_output(project: Project) -> None:
 @pytest.mark.parametrize("indent", ["    ", "> "])
 def test_includes_are_filled_in_as_tests_see_them(project: Project, indent: str) -> None:
     project.snippet("# --8<-- [start:a]\nif x:\n\n    y\n# --8<-- [end:a]\n")
-    lines = ["```python", 'if z:', '    --8<-- "part/chapter/idea.py:a"', "```"]
-    text = '!!! note\n\n' + "".join(f"{indent}{line}\n" for line in lines)
+    lines = ["```python", "if z:", '    --8<-- "part/chapter/idea.py:a"', "```"]
+    text = "!!! note\n\n" + "".join(f"{indent}{line}\n" for line in lines)
     shown = built(project, text).split("\n")[2:8]
     expected = ["```python", "if z:", "    if x:", "", "        y", "```"]
     assert shown == [f"{indent}{line}".rstrip() for line in expected]

@@ -14,7 +14,7 @@ description: d
 ---
 # {title}
 
-{text} $x^2$ [`torch`](https://example.org/) {{{{ ratio("part/chapter/idea", slow="a", fast="b") }}}}
+{text} $x^2$ [`torch`](https://example.org/) {{{{ ratio("part/chapter/a", slow="a", fast="b") }}}}
 
 ## {title} {{ #one data-points="E1.1" }}
 
@@ -73,7 +73,7 @@ def test_pairs_that_agree(project: Project) -> None:
         ("x = 1\n$$", "x = 2\n$$", 23, 23, "formula 'x = 2'"),
         ("example.org", "example.com", 6, 6, "link 'https://example.com/'"),
         ("x.svg", "y.svg", 31, 31, "picture '../assets/pictures/y.svg'"),
-        ('slow="a"', 'slow="c"', 6, 6, "directive \"ratio ['part/chapter/idea'] {'fast': 'b'"),
+        ('slow="a"', 'slow="c"', 6, 6, "directive \"ratio ['part/chapter/a'] {'fast': 'b'"),
         ("- English", "1. English", 10, 10, "list 'numbered item'"),
         ("!!! warning", "!!! note", 12, 12, "box '!!! note'"),
         ("!!! warning", "??? warning", 12, 12, "box '??? warning'"),

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -145,7 +146,7 @@ def test_formatting_a_record_is_no_edit(project: Project) -> None:
     ],
 )
 def test_a_broken_record_is_refused(project: Project, content: str, message: str) -> None:
-    path = project.write("docs/timings/box.json", content)
+    project.write("docs/timings/box.json", content)
     with pytest.raises(RecordError, match=message):
         records.load_all(project.timings)
 
@@ -177,7 +178,7 @@ def test_writing_is_all_or_nothing(project: Project, monkeypatch: pytest.MonkeyP
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(records.os, "replace", interrupt)
+    monkeypatch.setattr(os, "replace", interrupt)
     with pytest.raises(KeyboardInterrupt):
         project.record(CASES[:1])
     assert path.read_bytes() == before

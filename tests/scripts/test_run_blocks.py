@@ -156,7 +156,7 @@ torch.multiprocessing.set_sharing_strategy("file_system")
     assert not torch.is_anomaly_enabled()
     assert str(torch.tensor(0.12345)) == "tensor(0.1235)"
     assert torch.tensor(2e-40) * 1 != 0
-    assert torch.multiprocessing.get_sharing_strategy() == "file_descriptor"  # type: ignore[no-untyped-call]
+    assert torch.multiprocessing.get_sharing_strategy() == "file_descriptor"
 
 
 def test_state_is_put_back_after_a_failure() -> None:

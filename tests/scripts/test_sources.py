@@ -325,8 +325,8 @@ def test_a_box_in_english(tmp_path: Path) -> None:
 
 def test_a_box_in_chinese_without_since(tmp_path: Path) -> None:
     box = sources.fault_html("E4.2", "zh", 2, made(tmp_path))
-    assert '<p class="admonition-title">笔记已过时 ' in box
-    assert re.findall("<dt>(.*)</dt>", box) == ["笔记", "正确"]
+    assert '<p class="admonition-title">原笔记已过时 ' in box
+    assert re.findall("<dt>(.*)</dt>", box) == ["原笔记", "正确"]
 
 
 def test_kinds_have_titles_of_their_own() -> None:

@@ -83,9 +83,9 @@ def test_the_page_decides_what_is_shown(project: Project) -> None:
     html = view(project, SWEEP, "zh", baseline="sum", contenders=["sum", "loop"])
     assert rows(html)[:2] == [
         ["行数", "sum", "循环 <i>"],
-        ["10", "1 ms|1 ms – 1 ms|基准", "4 ms|3.5 ms – 4.5 ms|0.25×"],
+        ["10", "1 ms|1 ms – 1 ms|基线", "4 ms|3.5 ms – 4.5 ms|0.25×"],
     ]
-    assert "相对 sum 的倍数" in html
+    assert "速度是 sum 的几倍" in html
     assert "needs a GPU" not in html
     assert "过慢，未测：规模为 20,000 时单次调用已需 1.5 s" in html
 

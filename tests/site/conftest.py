@@ -57,8 +57,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         ("127.0.0.1", 0), functools.partial(_Handler, directory=str(folder))
     )
     url = f"http://127.0.0.1:{server.server_port}{MOUNT}"
+    # Without --quiet: it silences the warnings before --strict can count them.
     built = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)],
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)],
         cwd=ROOT,
         env={**os.environ, "SITE_URL": url, "NO_MKDOCS_2_WARNING": "1"},
         capture_output=True,

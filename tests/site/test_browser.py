@@ -50,8 +50,7 @@ def test_loads_without_complaint_or_outside_request(desk: Visitor, address: str)
 @pytest.mark.parametrize("address", ALL)
 def test_fits_a_phone(phone: Visitor, address: str) -> None:
     page = phone.open(address)
-    for details in page.query_selector_all("main details:not([open]) > summary"):
-        details.click()
+    page.evaluate("for (const each of document.querySelectorAll('main details')) each.open = true")
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     assert not page.evaluate(TOO_WIDE)
 

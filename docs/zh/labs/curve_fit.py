@@ -1,11 +1,14 @@
 # %% [markdown]
-# # Lab: fit a curve
+# # 实验：拟合曲线
 #
-# Three weights find the curve 5x² + 3 from samples of it. You will watch them do it, see which one is late, and
-# find out why. The [chapter on the basics](../../effective/basics/#curve-fit) has the same program as one function.
+# 三个权重要从样本中找出曲线 5x² + 3。看它们怎样找到，哪一个来得最晚，以及原因何在。
 #
-# The page ran while the site was built. To run it yourself,
-# <a href="curve_fit.py" download>take the file</a> and open it in Jupyter (with jupytext) or in VS Code.
+# 同样的程序在[正文](../../effective/basics/#curve-fit)里写成了一个函数。
+#
+# 所有输出都是生成本站时实际运行的结果。
+#
+# 要自己运行，请<a href="curve_fit.py" download>下载文件</a>：它是普通的 Python 脚本，在
+# VS Code 里可以当笔记本用，在 Jupyter 里配合 jupytext 也行。
 
 # %%
 import matplotlib.pyplot as plt
@@ -17,9 +20,9 @@ set_matplotlib_formats("svg")
 generator = torch.Generator().manual_seed(0)
 
 # %% [markdown]
-# <h2 id="model">Model and data</h2>
+# <h2 id="model">模型与数据</h2>
 #
-# The model is a weighted sum of x², x and 1. The data are fresh in each step: 100 numbers from -10 to 10.
+# 模型是 x²、x 和 1 的加权和。数据每一步都是新的：-10 到 10 之间的 100 个数。
 
 
 # %%
@@ -33,19 +36,21 @@ def sample():
 
 
 w = torch.randn(3, generator=generator).requires_grad_()
-print(features(torch.zeros(100)).shape, w)
+print(features(torch.zeros(100)).shape)
+print(w)
 
 # %% [markdown]
-# <h2 id="training">Training</h2>
+# <h2 id="training">训练</h2>
 #
-# Each step makes an error, takes its gradient, and lets Adam move the weights against it. `history` keeps a copy
-# of the weights after each step. Without `clone`, all entries would be the same tensor.
+# 每一步先算误差，再求梯度，由 Adam 让权重逆着梯度移动。
+#
+# `history` 保存每一步之后权重的副本。不写 `clone`，里面存的就全是同一个张量。
 
 # %%
 optimizer = torch.optim.Adam([w], lr=0.1)
 history = [w.detach().clone()]
 
-for _step in range(1000):
+for _ in range(1000):
     x, y = sample()
     loss = F.mse_loss(features(x) @ w, y)
     optimizer.zero_grad()
@@ -61,30 +66,33 @@ target = torch.tensor([5.0, 0.0, 3.0])
 assert torch.allclose(history[-1], target, atol=0.2)
 
 # %% [markdown]
-# <h2 id="converging">The fit, converging</h2>
+# <h2 id="converging">逐步逼近</h2>
 #
-# The curve is right to the eye long before the weights are.
+# 肉眼看来曲线早已吻合，权重却还没有到位。
 
 # %%
 line = torch.linspace(-10, 10, 101)
-figure, axes = plt.subplots(figsize=(6.8, 3.2), layout="constrained")
-axes.plot(line[::10], (5 * line**2 + 3)[::10], "o", color="grey", label="5x² + 3")
+points = line[::10]
+figure, axes = plt.subplots(figsize=(5, 3), layout="constrained")
+axes.plot(points, 5 * points**2 + 3, "o", color="grey", label="5x² + 3")
 for step in (0, 10, 20, 30, 1000):
-    axes.plot(line, features(line) @ history[step], label=f"step {step}")
+    curve = features(line) @ history[step]
+    axes.plot(line, curve, label=f"step {step}")
 axes.set_xlabel("x")
 axes.set_ylabel("y")
 axes.legend()
 plt.show()
 
 # %% [markdown]
-# <h2 id="late">One weight is late</h2>
+# <h2 id="late">来得最晚的权重</h2>
 #
-# On a logarithmic scale it shows: the weight of x² gets close within a hundred steps, the constant takes its time.
+# 换成对数坐标就看得出来：x² 的权重一百步之内就很接近了，常数项却慢得多。
 
 # %%
-figure, axes = plt.subplots(figsize=(6.8, 3.2), layout="constrained")
-for name, error in zip(["x²", "x", "1"], (history - target).abs().T, strict=True):
-    axes.plot(error, label=name)
+errors = (history - target).abs()
+figure, axes = plt.subplots(figsize=(5, 3), layout="constrained")
+for place, name in enumerate(["x²", "x", "1"]):
+    axes.plot(errors[:, place], label=name, linewidth=1)
 axes.set_yscale("log")
 axes.set_ylim(1e-4, 10)
 axes.set_xlabel("step")
@@ -93,34 +101,37 @@ axes.legend()
 plt.show()
 
 # %% [markdown]
-# The loss hardly knows the constant: x² goes up to 100, the constant's feature is 1. How much the loss curves in
-# each direction is in the eigenvalues of the matrix of its second derivatives:
+# 损失对常数项几乎不敏感：x² 最大到 100，常数项对应的特征只是 1。
+#
+# 损失在哪个方向上弯曲多少，看它的二阶导数矩阵：特征值是弯曲的程度，特征向量是方向。
+#
+# 下面列出特征值，以及特征向量在 x²、x、1 上各分量的大小：
 
 # %%
 x, _ = sample()
 curvature = 2 / len(x) * features(x).T @ features(x)
 eigenvalues, directions = torch.linalg.eigh(curvature)
-for value, direction in zip(eigenvalues.tolist(), directions.T.tolist(), strict=True):
-    print(f"{value:9.1f}", [round(each, 2) for each in direction])
+for value, direction in zip(eigenvalues, directions.T, strict=True):
+    sizes = [round(size, 2) for size in direction.abs().tolist()]
+    print(f"{value:8.1f}", sizes)
 
 # %% [markdown]
-# The flattest direction, the first, is that of the constant with a touch of x². The steepest is that of x².
-# Their curvatures differ by four orders of magnitude.
+# 第一行是最平的方向，也就是常数项的方向；最陡的是 x² 的方向，陡了几千倍。
 #
-# <h2 id="exact">Without steps</h2>
+# <h2 id="exact">一步不走</h2>
 #
-# The model is linear in its weights, so the best ones come from one call. Gradient descent is for models that
-# have no such call.
+# 模型对权重是线性的，调用一次就能求出最优权重。没有这种捷径的模型，才需要一步步走。
 
 # %%
 x, y = sample()
-exact = torch.linalg.lstsq(features(x).double(), y.double()[:, None]).solution[:, 0]
-print([round(weight, 2) for weight in exact.tolist()])
+a, b = features(x).double(), y.double()
+exact = torch.linalg.lstsq(a, b[:, None]).solution[:, 0]
+assert torch.allclose(exact, target.double(), atol=1e-4)
+print([round(abs(weight), 2) for weight in exact.tolist()])
 
 # %% [markdown]
-# <h2 id="try">Try it</h2>
+# <h2 id="try">动手试试</h2>
 #
-# - Take 2000 steps. How close does the constant come?
-# - Use SGD in place of Adam. What is the largest learning rate at which the loss still falls? The largest
-#   eigenvalue above tells: 2 divided by it.
-# - Add noise to `y`. Which weight suffers most?
+# - 走 2000 步，常数项会有多接近？
+# - 把 Adam 换成 SGD。学习率最大取多少，损失还能下降？大约是 2 除以最大的特征值。
+# - 给 `y` 加上噪声，哪个权重受影响最大？

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 # --8<-- [start:imports]
 import torch
@@ -48,49 +48,67 @@ def flow(x: Tensor) -> dict[str, tuple[float, float]]:
 
 
 def draw(language: str = "en", width: float = 6.8) -> Figure:
-    """Tensors above, the nodes of the graph under them, at x = 1."""
+    """Draw tensors above and the nodes of the graph under them, at x = 1.
+
+    ``width`` is in inches; ``language`` is "en" or "zh". (E1.4)
+    """
     from matplotlib.figure import Figure
 
     labels = LABELS[language]
     x = torch.tensor(1.0, requires_grad=True)
     known = flow(x)
-    nodes = [node.name().rsplit("::")[-1] for node in walk((-(x * x)).grad_fn)][::-1]
-    height = 1.95
-    figure = Figure(figsize=(width, height))
+    end = (-(x * x)).grad_fn
+    assert end is not None
+    accumulate, multiply, negate = reversed(walk(end))
+    figure = Figure(figsize=(width, 1.95))
     figure.set_layout_engine("none")
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set_axis_off()
     axes.set_xlim(0, width)
-    axes.set_ylim(height, 0)
-    box = 1.02 if width < 5 else 1.4
-    gap = (width - 0.12 - 3 * box) / 2
-    lefts = [0.06 + place * (box + gap) for place in range(3)]
-    formulas = {"x": "x", "u": "u = x * x", "g": "g = -u"}
+    axes.set_ylim(1.95, 0)
     axes.text(0.06, 0.13, labels["forward"], size=8.5, va="center", color="C0")
     axes.text(0.06, 1.83, labels["backward"], size=8.5, va="center", color="C1")
-    for left, (name, (value, _)), node in zip(lefts, known.items(), nodes, strict=True):
-        text = f"{formulas[name]}\n{value:g}"
-        _box(axes, (left, 0.27), (box, 0.48), text, "C0")
-        _box(axes, (left, 1.3), (box, 0.34), node, "C1")
-    for place in range(2):
-        start, end = lefts[place] + box, lefts[place + 1]
-        _arrow(axes, (start, 0.51), (end, 0.51), "C0")
-    _arrow(axes, (lefts[2] + box / 2, 0.75), (lefts[2] + box / 2, 1.3), "C1")
-    _arrow(axes, (lefts[2], 1.47), (lefts[1] + box, 1.47), "C1")
-    for y in (1.41, 1.53):
-        _arrow(axes, (lefts[1], y), (lefts[0] + box, y), "C1")
-    _arrow(axes, (lefts[0] + box / 2, 1.3), (lefts[0] + box / 2, 0.75), "C1")
-    side = {"size": 9, "color": "C1"}
-    axes.text(lefts[2] + box / 2 + 0.07, 1.02, f"{known['g'][1]:g}", va="center", **side)
-    middle = lefts[1] + box + gap / 2
-    axes.text(middle, 1.37, f"{known['u'][1]:g}", ha="center", va="bottom", **side)
-    middle = lefts[0] + box + gap / 2
-    each = known["u"][1] * known["x"][0]
-    axes.text(middle, 1.33, f"{each:g}", ha="center", va="bottom", **side)
-    axes.text(middle, 1.62, f"{each:g}", ha="center", va="top", **side)
-    total = f"{each:g} + {each:g} = {known['x'][1]:g}"
-    axes.text(lefts[0] + box / 2 + 0.07, 1.02, total, va="center", **side)
+
+    box = 1.02 if width < 5 else 1.4
+    gap = (width - 0.12 - 3 * box) / 2
+    first, second, third = (0.06 + place * (box + gap) for place in range(3))
+    for left, text, name, node in (
+        (first, "x", "x", accumulate),
+        (second, "u = x * x", "u", multiply),
+        (third, "g = -u", "g", negate),
+    ):
+        _box(axes, (left, 0.27), (box, 0.48), f"{text}\n{known[name][0]:g}", "C0")
+        label = node.name().rpartition(":")[2]
+        _box(axes, (left, 1.3), (box, 0.34), label, "C1")
+    for left in (first, second):
+        _arrow(axes, (left + box, 0.51), (left + box + gap, 0.51), "C0")
+
+    middle = box / 2
+    _arrow(axes, (third + middle, 0.75), (third + middle, 1.3), "C1")
+    _label(axes, (third + middle + 0.07, 1.02), f"{known['g'][1]:g}", "left", "center")
+    _arrow(axes, (third, 1.47), (second + box, 1.47), "C1")
+    _label(axes, (third - gap / 2, 1.37), f"{known['u'][1]:g}", "center", "bottom")
+    edges = len(multiply.next_functions)
+    each = f"{known['x'][1] / edges:g}"
+    for edge in range(edges):
+        y = 1.41 + 0.12 * edge
+        _arrow(axes, (second, y), (first + box, y), "C1")
+    _label(axes, (second - gap / 2, 1.33), each, "center", "bottom")
+    _label(axes, (second - gap / 2, 1.62), each, "center", "top")
+    _arrow(axes, (first + middle, 1.3), (first + middle, 0.75), "C1")
+    total = " + ".join([each] * edges) + f" = {known['x'][1]:g}"
+    _label(axes, (first + middle + 0.07, 1.02), total, "left", "center")
     return figure
+
+
+def _label(
+    axes: Axes,
+    place: tuple[float, float],
+    text: str,
+    across: Literal["left", "center"],
+    down: Literal["top", "center", "bottom"],
+) -> None:
+    axes.text(*place, text, ha=across, va=down, size=9, color="C1")
 
 
 def _box(

@@ -30,7 +30,8 @@ def work(rank: int, processes: int, file: str) -> None:
         world_size=processes,
     )
     torch.manual_seed(0)  # the same data in each process
-    x, y = torch.randn(8, 3).to(device), torch.randn(8, 1).to(device)
+    rows = 4 * processes
+    x, y = torch.randn(rows, 3).to(device), torch.randn(rows, 1).to(device)
     model = torch.nn.Linear(3, 1).to(device)
     parallel = DistributedDataParallel(model)
 
@@ -42,15 +43,21 @@ def work(rank: int, processes: int, file: str) -> None:
     for parameter, gradient in zip(model.parameters(), expected, strict=True):
         torch.testing.assert_close(parameter.grad, gradient)
     if rank == 0:
-        print(f"{processes} processes, the gradients of the whole batch")
+        print(f"processes: {processes}, gradients: those of the whole batch")
     dist.destroy_process_group()
 
 
 # --8<-- [end:work]
 
 
-# --8<-- [start:main]
-if __name__ == "__main__":
+def main(processes: int = 2) -> None:
+    """Run ``work`` in that many processes."""
+    from torch.multiprocessing.spawn import spawn
+
     with tempfile.TemporaryDirectory() as folder:
-        torch.multiprocessing.spawn(work, (2, f"{folder}/file"), nprocs=2)
-# --8<-- [end:main]
+        arguments = (processes, f"{folder}/file")
+        spawn(work, arguments, nprocs=processes)
+
+
+if __name__ == "__main__":
+    main()

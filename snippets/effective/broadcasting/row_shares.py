@@ -11,7 +11,7 @@ from torch import Tensor
 def naive_row_shares(x: Tensor) -> Tensor:
     """x over its sums along dim -1: column i is divided by the sum of row i.
 
-    Raises RuntimeError unless x is square (or a vector).
+    Most shapes that are not square raise RuntimeError.
     """
     return x / x.sum(dim=-1)
 

@@ -294,6 +294,7 @@ class IndexedTar(Dataset[Item]):
         if isinstance(parts, str):
             parts = [parts]
         self.paths = [os.fspath(path) for path in paths]
+        self._opened = [os.path.abspath(path) for path in self.paths]
         self.decode = decode
         self.bad = bad
         self.problems: list[str] = []
@@ -349,7 +350,7 @@ class IndexedTar(Dataset[Item]):
 
     def _bytes(self, file: int) -> bytes:
         tar, row = self._locate(file)
-        opened = self._open(self.paths[tar], self._stamps[tar])
+        opened = self._open(self._opened[tar], self._stamps[tar])
         size = int(self._tars[tar].size[row])
         data = opened.read(int(self._tars[tar].offset[row]), size)
         if len(data) < size:

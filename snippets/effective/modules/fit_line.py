@@ -76,7 +76,8 @@ def least_squares(x: Tensor, y: Tensor) -> Tensor:
     ``x`` and ``y``: (n,), floating point; the result is (2,). (E2.2)
     """
     columns = torch.stack([x, torch.ones_like(x)], dim=1)
-    return torch.linalg.lstsq(columns, y[:, None]).solution[:, 0]
+    solution: Tensor = torch.linalg.lstsq(columns, y[:, None]).solution
+    return solution[:, 0]
 
 
 # --8<-- [end:exact]
@@ -140,8 +141,7 @@ def draw(language: str = "en", width: float = 6.8, steps: int = 6000) -> Figure:
     axes = figure.subplots()
     for place, kind in enumerate(("unit", "wide", "momentum", "standardised")):
         curve = distances(kind, steps)
-        style = {"color": f"C{place}", "linewidth": 1.5}
-        axes.plot(curve, label=labels[kind], **style)
+        axes.plot(curve, label=labels[kind], color=f"C{place}", linewidth=1.5)
     axes.set_yscale("log")
     axes.set_ylim(1e-4, 20)
     axes.set_xlabel(labels["steps"], fontsize=8)

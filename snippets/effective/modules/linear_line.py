@@ -17,7 +17,8 @@ class LinearLine(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """The result has the shape of ``x``. (E2.3)"""
-        return self.linear(x.unsqueeze(-1)).squeeze(-1)
+        x = self.linear(x.unsqueeze(-1))
+        return x.squeeze(-1)
 
 
 # --8<-- [end:linear]
@@ -29,7 +30,8 @@ class NaiveLinearLine(LinearLine):
 
     def forward(self, x: Tensor) -> Tensor:
         """The result lacks the dimensions of size 1 that ``x`` has. (E2.3)"""
-        return self.linear(x.unsqueeze(-1)).squeeze()
+        x = self.linear(x.unsqueeze(-1))
+        return x.squeeze()
 
 
 # --8<-- [end:naive]

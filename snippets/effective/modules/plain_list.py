@@ -1,6 +1,8 @@
 """Layers in a plain list, which the module does not know (E2.4)."""
 
 # --8<-- [start:imports]
+from collections.abc import Iterable
+
 import torch
 from torch import Tensor, nn
 
@@ -13,14 +15,15 @@ class NaiveStack(nn.Module):
 
     def __init__(self, width: int, depth: int) -> None:
         super().__init__()
-        self.layers = [nn.Linear(width, width) for _ in range(depth)]
+        self.layers: Iterable[nn.Module] = [nn.Linear(width, width) for _ in range(depth)]
         self.last = nn.Linear(width, 1)
 
     def forward(self, x: Tensor) -> Tensor:
         """(..., width) becomes (..., 1). (E2.4)"""
         for layer in self.layers:
             x = torch.relu(layer(x))
-        return self.last(x)
+        x = self.last(x)
+        return x
 
 
 # --8<-- [end:naive]

@@ -19,7 +19,9 @@ class Net(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """(..., 64) becomes (..., 10). (E2.5)"""
-        return self.out(torch.relu(self.hidden(x)))
+        x = torch.relu(self.hidden(x))
+        x = self.out(x)
+        return x
 
 
 # --8<-- [end:class]

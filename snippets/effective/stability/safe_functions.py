@@ -106,9 +106,9 @@ CASES = [
 
 COLUMNS = {
     "formula": {"en": "formula", "zh": "直接写公式"},
+    "function": {"en": "function", "zh": "现成函数"},
     "input": {"en": "input", "zh": "输入"},
     "plain": {"en": "gives (∂ gradient)", "zh": "得到（∂ 梯度）"},
-    "function": {"en": "function", "zh": "现成函数"},
     "ready": {"en": "gives (∂ gradient)", "zh": "得到（∂ 梯度）"},
 }
 
@@ -135,7 +135,7 @@ def show(value: Tensor | float | list[float]) -> str:
 
 
 def rows() -> list[dict[str, object]]:
-    """Return a table: formula, input, its result, function and its result. (E7.8)
+    """Return a table: formula, function, an input, what each gives there. (E7.8)
 
     A result is ``value (∂ gradient)``.
     """
@@ -147,9 +147,9 @@ def rows() -> list[dict[str, object]]:
         table.append(
             {
                 "formula": f"`{case.formula}`",
+                "function": f"`{case.function}`",
                 "input": f"{kind}{at}",
                 "plain": f"{show(plain[0])} (∂ {show(plain[1])})",
-                "function": f"`{case.function}`",
                 "ready": f"{show(ready[0])} (∂ {show(ready[1])})",
             }
         )

@@ -15,10 +15,8 @@ def check_index(x: Tensor, index: Tensor) -> None:
     if index.dtype not in (torch.int64, torch.int32):
         raise TypeError(f"index must be int64 or int32, not {index.dtype}")
     if x.ndim < 2 or index.ndim < 1 or index.shape[0] != x.shape[0]:
-        raise ValueError(
-            "x must be (B, N, …) and index (B, …), "
-            f"not {tuple(x.shape)} and {tuple(index.shape)}"
-        )
+        shapes = f"not {tuple(x.shape)} and {tuple(index.shape)}"
+        raise ValueError(f"x must be (B, N, …) and index (B, …), {shapes}")
     if x.device != index.device:
         raise ValueError(f"x is on {x.device}, index on {index.device}")
 
@@ -73,7 +71,8 @@ def batch_gather(x: Tensor, index: Tensor, check: bool = True) -> Tensor:
 
     start = torch.arange(0, count * length, length, device=x.device)
     flat = (picks + start.view(-1, 1)).flatten()
-    return x.flatten(0, 1).index_select(0, flat).view(shape)
+    rows = x.flatten(0, 1) if x.ndim > 2 else x.reshape(-1, 1)
+    return rows.index_select(0, flat).view(shape)
 
 
 # --8<-- [end:batch-gather]

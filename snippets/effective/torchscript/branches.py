@@ -22,7 +22,8 @@ def naive_clip(x: Tensor, limit: float) -> Tensor:
 # --8<-- [start:clamp]
 def clip(x: Tensor, limit: float) -> Tensor:
     """The same for limit > 0 without a branch: the factor is never above 1."""
-    return x * (limit / x.norm()).clamp(max=1)
+    factor: Tensor = limit / x.norm()
+    return x * factor.clamp(max=1)
 
 
 # --8<-- [end:clamp]

@@ -43,15 +43,11 @@ def draw(language: str = "en", width: float = 6.8) -> Figure:
         return left + (row + 0.5) * cell
 
     axes.text(left, top - 0.07, "index[b] + b * N", size=9, family="monospace")
-    axes.text(
-        left, bottom + high + 0.32, "x.flatten(0, 1)", size=9, family="monospace"
-    )
+    axes.text(left, bottom + high + 0.32, "x.flatten(0, 1)", size=9, family="monospace")
     for row in range(count):
         b, n = divmod(row, ROWS)
         _box(axes, centre(row), bottom, cell, high, f"x[{b}, {n}]", f"C{b}")
-        axes.text(
-            centre(row), bottom + high + 0.14, str(row), ha="center", size=8, color="grey"
-        )
+        axes.text(centre(row), bottom + high + 0.14, str(row), ha="center", size=8, color="grey")
     for b, picks in enumerate(INDEX):
         for k, index in enumerate(picks):
             at = centre(b * ROWS) + k * cell
@@ -89,9 +85,7 @@ def _box(
     style = "--" if dashed else "-"
     if not dashed:
         axes.add_patch(Rectangle(corner, wide, high, facecolor=colour, alpha=0.25))
-    axes.add_patch(
-        Rectangle(corner, wide, high, fill=False, edgecolor=colour, linestyle=style)
-    )
+    axes.add_patch(Rectangle(corner, wide, high, fill=False, edgecolor=colour, linestyle=style))
     axes.text(
         middle, top + high / 2 + 0.01, text, ha="center", va="center", size=8.5, color="black"
     )

@@ -137,9 +137,7 @@ def rows() -> list[dict[str, object]]:
             "beyond": TEXTS[outcome(form, torch.tensor([0, 4, 0]))],
             "negative": TEXTS[outcome(form, torch.tensor([0, -1, 0]))],
             "int32": TEXTS[outcome(form, torch.tensor([0, 2, 0]).int())],
-            "float8": TEXTS[
-                outcome(form, torch.tensor([0, 2, 0]), torch.float8_e4m3fn)
-            ],
+            "float8": TEXTS[outcome(form, torch.tensor([0, 2, 0]), torch.float8_e4m3fn)],
         }
         for form in FORMS
     ]

@@ -5,12 +5,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, fx
 
 # --8<-- [end:imports]
 
 
 # --8<-- [start:counter]
+Run = Callable[..., Any]
+
+
 class GraphCounter:
     """A backend for torch.compile: counts graphs, and runs each as it is.
 
@@ -20,9 +23,7 @@ class GraphCounter:
     def __init__(self) -> None:
         self.graphs = 0
 
-    def __call__(
-        self, graph: torch.fx.GraphModule, inputs: Sequence[Any]
-    ) -> Callable[..., Any]:
+    def __call__(self, graph: fx.GraphModule, inputs: Sequence[Any]) -> Run:
         """Called by torch.compile, once for every graph."""
         self.graphs += 1
         return graph.forward
@@ -31,9 +32,13 @@ class GraphCounter:
 # --8<-- [end:counter]
 
 
+# --8<-- [start:double]
 def double(x: Tensor) -> Tensor:
     """Twice x."""
     return 2 * x
+
+
+# --8<-- [end:double]
 
 
 if __name__ == "__main__":

@@ -27,11 +27,11 @@ from torch.utils.data import DataLoader, Dataset, IterableDataset
 from scripts.measuring import Bench
 
 pytest.importorskip("cv2")
-import cv2  # noqa: E402
+import cv2
 
-from snippets.effective.loading import small_files, tar_stream  # noqa: E402
-from snippets.effective.loading.image_folder import ImageFolder  # noqa: E402
-from snippets.effective.loading.indexed_tar import IndexedTar, decode_image  # noqa: E402
+from snippets.effective.loading import small_files, tar_stream
+from snippets.effective.loading.image_folder import ImageFolder
+from snippets.effective.loading.indexed_tar import IndexedTar, decode_image
 
 pytestmark = pytest.mark.filterwarnings("ignore:This DataLoader will create")
 
@@ -160,20 +160,6 @@ class InMemory(Dataset[Tensor]):
 
     def __getitem__(self, number: int) -> Tensor:
         return decode_image(self.files[number])
-
-
-class Images(Dataset[Tensor]):
-    """The images of an IndexedTar without their names and marks."""
-
-    def __init__(self, paths: list[str]) -> None:
-        self.items = IndexedTar(paths)
-
-    def __len__(self) -> int:
-        return len(self.items)
-
-    def __getitem__(self, number: int) -> Tensor:
-        image: Tensor = self.items[number].data
-        return image
 
 
 class TarStreams(IterableDataset[Tensor]):

@@ -12,10 +12,11 @@ import torch
 from torch import Tensor
 
 from scripts.measuring import Bench
-from snippets.effective.torchscript import forms, loop, small_operations
+from snippets.effective.torchscript import forms, gelu, loop, small_operations
 from snippets.effective.torchscript.batch_gather import batch_gather
 
 Function = Callable[[Tensor, Tensor], Tensor]
+Shape = tuple[int, int, int, int]
 
 # B, N, K, D: x is (B, N, D) and index (B, K), or (B,) where K is 1.
 FORWARD = [
@@ -42,20 +43,20 @@ QUADRATIC = 400_000_000  # elements that the loop's backward pass may write: len
 UNROLLED = 16  # steps of a loop that are compiled in bearable time
 
 
-def shapes_of(bench: Bench, shapes: list[tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
+def shapes_of(bench: Bench, shapes: list[Shape]) -> dict[str, Shape]:
     """The shapes by their names on an axis; the smallest only where nothing is measured."""
     chosen = shapes if bench.record else shapes[:3]
     return {" ×\n".join(map(str, shape)): shape for shape in chosen}
 
 
-def scripted(function: Function) -> Function:
+def scripted(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """The function under TorchScript, without the warning."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)
         return torch.jit.script(function)  # type: ignore[no-any-return]
 
 
-def compiled(bench: Bench, function: Function) -> dict[str, Function]:
+def compiled(bench: Bench, function: Callable[..., Tensor]) -> dict[str, Callable[..., Tensor]]:
     """The compiled function by its name; nothing on a machine without a C++ compiler.
 
     Where nothing is measured it is only traced, not compiled.
@@ -177,11 +178,37 @@ def test_transposed(bench: Bench) -> None:
 
 
 @pytest.mark.benchmark
+def test_gelu(bench: Bench) -> None:
+    for case in bench.sweep(elements=[10**3, 10**4, 10**5, 10**6, 10**7]):
+        torch.manual_seed(0)
+        x = torch.randn(case["elements"], device=bench.device)
+        torch.compiler.reset()
+        functions: dict[str, Callable[[Tensor], Tensor]] = {
+            "eager": gelu.gelu,
+            "script": scripted(gelu.gelu),
+            **compiled(bench, gelu.gelu),
+            "torch": partial(torch.nn.functional.gelu, approximate="tanh"),
+            "floor": torch.clone,
+        }
+        case.compare(
+            {name: partial(function, x) for name, function in functions.items()},
+            check=partial(check_gelu, gelu.gelu(x.double()).float()),
+        )
+
+
+def check_gelu(expected: Tensor, name: str, result: Tensor) -> None:
+    if name != "floor":
+        torch.testing.assert_close(
+            result, expected, rtol=1e-4, atol=1e-5, msg=lambda m: f"{name}: {m}"
+        )
+
+
+@pytest.mark.benchmark
 def test_small_operations(bench: Bench) -> None:
-    for case in bench.sweep(elements=[1, 4, 16, 64, 256, 1024, 4096, 16384]):
+    for case in bench.sweep(pieces=[1, 4, 16, 64, 256, 1024, 4096, 16384]):
         torch.manual_seed(0)
         x = torch.rand(16384, device=bench.device)
-        pieces = x.view(-1, case["elements"]).unbind()
+        pieces = x.view(case["pieces"], -1).unbind()
         case.compare(
             {
                 "one by one": partial(small_operations.scale_each, pieces, 2.0),

@@ -164,7 +164,7 @@ def test_the_backward_pass_is_counted() -> None:
 
     def call() -> None:
         x.grad = None
-        (x * x).sum().backward()  # type: ignore[no-untyped-call]
+        (x * x).sum().backward()
 
     assert 2 * 4000 <= peak_memory.peak_bytes(call) < 2 * 4000 + 100  # one for each factor
 

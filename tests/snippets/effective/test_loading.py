@@ -20,6 +20,7 @@ import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import cv2
@@ -627,6 +628,14 @@ def test_pickle_holds_no_handle(folder: Path) -> None:
     assert contents(again) == files == contents(data)
 
 
+def test_working_directory_may_change(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_tar(folder / "a.tar", {"a.jpg": b"a"})
+    monkeypatch.chdir(folder)
+    data = IndexedTar("a.tar", as_bytes)
+    monkeypatch.chdir("/")
+    assert data[0].data == b"a"
+
+
 def test_open_tars_are_bounded(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if not os.path.isdir("/proc/self/fd"):
         pytest.skip("needs /proc")
@@ -997,6 +1006,21 @@ def test_tar_streams(folder: Path, workers: int) -> None:
 
     assert seen(tar_stream.TarStream(str(path))) == dict.fromkeys(range(7), 1)
     assert seen(tar_stream.NaiveTarStream(str(path))) == dict.fromkeys(range(7), max(workers, 1))
+
+
+def test_shares_of_ranks_and_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    shares = []
+    for rank in range(3):
+        monkeypatch.setattr(torch.distributed, "is_initialized", lambda: True)
+        monkeypatch.setattr(torch.distributed, "get_world_size", lambda: 3)
+        monkeypatch.setattr(torch.distributed, "get_rank", lambda rank=rank: rank)
+        assert tar_stream.my_share() == (rank, 3)
+        for worker in range(2):
+            info = SimpleNamespace(id=worker, num_workers=2)
+            monkeypatch.setattr(tar_stream, "get_worker_info", lambda info=info: info)
+            shares.append(tar_stream.my_share())
+        monkeypatch.undo()
+    assert sorted(shares) == [(share, 6) for share in range(6)]
 
 
 def test_tar_stream_names_what_is_no_image(folder: Path) -> None:
