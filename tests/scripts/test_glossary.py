@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import autocorrect_py
-import html5lib  # type: ignore[import-untyped]
-import jieba  # type: ignore[import-untyped]
+import html5lib
+import jieba
 import pytest
 import yaml
 

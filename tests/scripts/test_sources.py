@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import autocorrect_py
-import html5lib  # type: ignore[import-untyped]
+import html5lib
 import pytest
 import yaml
 

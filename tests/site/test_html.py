@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 from xml.etree import ElementTree
 
-import html5lib  # type: ignore[import-untyped]
+import html5lib
 import pytest
 
 from scripts.paths import LANGUAGES

@@ -126,7 +126,12 @@ def _box(
     axes.text(*centre, text, ha="center", va="center", size=8.5)
 
 
-def _arrow(axes: Axes, start: tuple[float, float], end: tuple[float, float], colour: str) -> None:
+def _arrow(
+    axes: Axes,
+    start: tuple[float, float],
+    end: tuple[float, float],
+    colour: str,
+) -> None:
     style = {"arrowstyle": "-|>", "color": colour, "shrinkA": 0, "shrinkB": 0}
     axes.annotate("", end, start, arrowprops=style)
 

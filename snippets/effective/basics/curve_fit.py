@@ -18,8 +18,16 @@ if TYPE_CHECKING:
 
 TARGET = (5.0, 0.0, 3.0)
 LABELS = {
-    "en": {"step": "step {step}", "steps": "steps", "error": "distance from 5, 0, 3"},
-    "zh": {"step": "第 {step} 步", "steps": "步数", "error": "与 5、0、3 的距离"},
+    "en": {
+        "step": "step {step}",
+        "steps": "steps",
+        "error": "distance from 5, 0, 3",
+    },
+    "zh": {
+        "step": "第 {step} 步",
+        "steps": "步数",
+        "error": "与 5、0、3 的距离",
+    },
 }
 
 
@@ -68,7 +76,7 @@ _history = cache(fit_curve)  # drawn in two languages and two widths
 
 
 def draw(language: str = "en", width: float = 6.8) -> Figure:
-    """Draw the curve after some steps, and how far each weight still is from its target.
+    """Draw the curve after some steps, and the distance of each weight.
 
     ``width`` is in inches; ``language`` is "en" or "zh". (E1.5)
     """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,9 @@ COLUMNS = {
 
 Array = np.ndarray[Any, Any]
 
+as_float32 = partial(torch.as_tensor, dtype=torch.float32)
+copy_float32 = partial(torch.tensor, dtype=torch.float32)
+
 # x is a float32 tensor, a a float64 array.
 FROM_TENSOR: dict[str, Callable[[Tensor], Array]] = {
     "x.numpy()": lambda x: x.numpy(),
@@ -26,9 +30,9 @@ FROM_TENSOR: dict[str, Callable[[Tensor], Array]] = {
 FROM_ARRAY: dict[str, Callable[[Array], Tensor]] = {
     "torch.from_numpy(a)": torch.from_numpy,
     "torch.as_tensor(a)": torch.as_tensor,
-    "torch.as_tensor(a, dtype=torch.float32)": lambda a: torch.as_tensor(a, dtype=torch.float32),
+    "torch.as_tensor(a, dtype=torch.float32)": as_float32,
     "torch.tensor(a)": torch.tensor,
-    "torch.tensor(a, dtype=torch.float32)": lambda a: torch.tensor(a, dtype=torch.float32),
+    "torch.tensor(a, dtype=torch.float32)": copy_float32,
 }
 
 

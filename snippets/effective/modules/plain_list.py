@@ -13,9 +13,11 @@ from torch import Tensor, nn
 class NaiveStack(nn.Module):
     """Layers in a list: not trained, not moved, not saved. (E2.4)"""
 
+    layers: Iterable[nn.Module]
+
     def __init__(self, width: int, depth: int) -> None:
         super().__init__()
-        self.layers: Iterable[nn.Module] = [nn.Linear(width, width) for _ in range(depth)]
+        self.layers = [nn.Linear(width, width) for _ in range(depth)]
         self.last = nn.Linear(width, 1)
 
     def forward(self, x: Tensor) -> Tensor:

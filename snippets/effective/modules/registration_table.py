@@ -9,9 +9,9 @@ from torch import nn
 
 COLUMNS = {
     "held": {"en": "`self.held = …`", "zh": "`self.held = …`"},
-    "trained": {"en": "in `parameters()`", "zh": "在 `parameters()` 中"},
-    "moved": {"en": "follows `to()`", "zh": "随 `to()` 转换"},
-    "saved": {"en": "in `state_dict()`", "zh": "在 `state_dict()` 中"},
+    "trained": {"en": "trained", "zh": "训练"},
+    "moved": {"en": "moved", "zh": "移动"},
+    "saved": {"en": "saved", "zh": "保存"},
 }
 
 

@@ -36,6 +36,7 @@ def check_range(x: Tensor, index: Tensor) -> None:
 # --8<-- [end:check]
 
 # --8<-- [start:dtypes]
+# torch.gather on a CPU lacks others, float8 for one; index_select has all
 GATHERABLE = {
     torch.float64, torch.float32, torch.float16, torch.bfloat16,
     torch.complex128, torch.complex64, torch.bool, torch.uint8,
@@ -53,7 +54,7 @@ def batch_gather(x: Tensor, index: Tensor, check: bool = True) -> Tensor:
 
     Raises TypeError or ValueError if index doesn't fit x, IndexError if one lies
     outside 0…N-1. Negative ones do: they don't count from the end. With check=False
-    nobody looks, and a wrong index gives a wrong row.
+    nobody looks, and a wrong index may give a wrong row.
     """
     check_index(x, index)
     if check:
