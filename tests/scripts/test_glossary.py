@@ -7,7 +7,7 @@ from typing import Any
 
 import autocorrect_py
 import html5lib
-import jieba
+import jieba  # type: ignore[import-untyped]
 import pytest
 import yaml
 

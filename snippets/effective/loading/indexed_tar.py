@@ -25,7 +25,7 @@ import torch
 import torch.distributed as dist
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.utils.data import DataLoader, Dataset, Sampler
+from torch.utils.data import DataLoader, Dataset, Sampler, default_collate
 
 # --8<-- [end:imports]
 
@@ -241,13 +241,34 @@ class Filler(int):
 
 
 class Item(NamedTuple):
-    """An item or, collated, a batch of them."""
+    """What IndexedTar yields."""
 
     data: Any  # what `decode` made of the file
     name: str  # of the member
     number: int  # of the item
     valid: bool  # False if it only fills up the batch, or can't be read
     error: str  # why it can't be read
+
+
+class Batch(NamedTuple):
+    """A batch of n items as `collate_items` makes it."""
+
+    data: Any  # tensors
+    name: list[str]
+    number: NDArray[np.int64]  # (n,)
+    valid: NDArray[np.bool_]  # (n,)
+    error: list[str]
+
+
+def collate_items(items: list[Item]) -> Batch:
+    """A batch with `data` as the only tensor, for `collate_fn`.
+
+    The default makes tensors of `number` and `valid` too, and each tensor needs
+    shared memory of its own to get out of a worker.
+    """
+    data, names, numbers, valid, errors = map(list, zip(*items, strict=True))
+    stacked = default_collate(data)
+    return Batch(stacked, names, np.array(numbers), np.array(valid), errors)
 
 
 IMAGES = (".jpg", ".jpeg", ".png", ".webp", ".bmp")
@@ -518,12 +539,13 @@ class ExactBatches(Sampler[list[int]]):
 
 
 # --8<-- [start:mean]
-def mean_over_ranks(losses: Tensor, valid: Tensor) -> Tensor:
-    """What to call backward on: losses and valid have one element an item.
+def mean_over_ranks(losses: Tensor, valid: Tensor | NDArray[np.bool_]) -> Tensor:
+    """What to call backward on. Losses and valid have one element an item.
 
     DistributedDataParallel averages the gradients of the ranks. With this loss they
     are those of the mean over all valid items of all ranks.
     """
+    valid = torch.as_tensor(valid, device=losses.device)
     if losses.shape != valid.shape:
         raise ValueError(f"losses {losses.shape}, valid {valid.shape}")
     count, ranks = valid.sum(), 1

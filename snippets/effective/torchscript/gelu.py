@@ -11,7 +11,7 @@ from torch import Tensor
 
 # --8<-- [start:gelu]
 def gelu(x: Tensor) -> Tensor:
-    """GELU by its tanh formula: eight operations, seven intermediate tensors."""
+    """GELU by its tanh formula: nine operations, eight intermediate tensors."""
     inner = math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)
     return 0.5 * x * (1 + torch.tanh(inner))
 

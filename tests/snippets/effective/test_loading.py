@@ -45,6 +45,7 @@ from snippets.effective.loading import (
     worker_curve,
 )
 from snippets.effective.loading.indexed_tar import (
+    Batch,
     ExactBatches,
     Filler,
     IndexedTar,
@@ -894,11 +895,29 @@ def test_state_of_another_order_is_refused() -> None:
 
 def test_filler_goes_to_workers_and_is_marked(folder: Path) -> None:
     data = IndexedTar(write_tar(folder / "a.tar", names_and_bytes(10)), as_bytes)
-    for workers in (0, 2):
-        loader = DataLoader(data, batch_sampler=ExactBatches(10, 4), num_workers=workers)
-        marks = [batch.valid.tolist() for batch in loader]
-        assert marks == [[True] * 4, [True] * 4, [True, True, False, False]]
-        assert all(isinstance(batch, Item) for batch in loader)
+    for collate in (None, indexed_tar.collate_items):
+        for workers in (0, 2):
+            loader = DataLoader(
+                data,
+                batch_sampler=ExactBatches(10, 4),
+                num_workers=workers,
+                collate_fn=collate,
+            )
+            batches = list(loader)
+            marks = [batch.valid.tolist() for batch in batches]
+            assert marks == [[True] * 4, [True] * 4, [True, True, False, False]]
+            assert all(isinstance(batch, Batch if collate else Item) for batch in batches)
+            assert batches[1].number.tolist() == [4, 5, 6, 7]
+            assert list(batches[1].name) == [data.name(number) for number in range(4, 8)]
+            assert list(batches[1].error) == [""] * 4
+
+
+def test_collated_images_are_one_tensor(folder: Path) -> None:
+    path = write_tar(folder / "a.tar", {f"{i}.png": one_image(i) for i in range(4)})
+    loader = DataLoader(IndexedTar(path), batch_size=4, collate_fn=indexed_tar.collate_items)
+    [batch] = loader
+    assert batch.data.shape == (4, 8, 8, 3)
+    assert batch.data.dtype == torch.uint8
 
 
 def test_mean_over_ranks_in_one_process() -> None:
@@ -908,6 +927,8 @@ def test_mean_over_ranks_in_one_process() -> None:
     assert mean.item() == 1.5
     assert losses.grad is not None
     assert losses.grad.tolist() == [0.5, 0.5, 0]
+    half = indexed_tar.mean_over_ranks(torch.tensor([4.0, 2.0]), np.array([False, True]))
+    assert half.item() == 2
     nothing = indexed_tar.mean_over_ranks(torch.ones(2), torch.zeros(2, dtype=torch.bool))
     assert nothing.item() == 0
     with pytest.raises(ValueError, match=r"\[2, 1\]"):
