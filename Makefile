@@ -13,7 +13,7 @@ serve: $(READY)  ## both languages at localhost:8000, reloading as you edit
 	$(BIN)/python -m scripts.build serve
 
 test: $(READY)  ## every test
-	$(BIN)/python -m pytest $(TESTS)
+	$(BIN)/python -m pytest $(or $(TESTS),-n auto --dist loadgroup)
 
 build: $(READY)  ## the site, strictly, into site/
 	$(BIN)/python -m scripts.build site

@@ -15,10 +15,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from scripts import measuring, records
-from scripts.paths import BENCHMARKS, DOCS, LANGUAGES, shown
+from scripts.paths import BENCHMARKS, DOCS, LANGUAGES, ROOT, shown
 
 if TYPE_CHECKING:
     from scripts.blocks import Block
+
+
+SITE_TESTS = ROOT / "tests" / "site"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -37,6 +40,22 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "benchmark: measures speed when run with --bench")
     config.addinivalue_line("markers", "gpu: needs a CUDA GPU, is skipped without one")
     config.addinivalue_line("markers", "browser: needs a Chromium")
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Say which tests belong to one worker: those that share what is slow to make.
+
+    Both languages of a page share the results of its blocks, the tests of the site its build.
+    """
+    if item.config.pluginmanager.hasplugin("xdist"):
+        item.add_marker(pytest.mark.xdist_group(_shared(item.path)))
+
+
+def _shared(path: Path) -> str:
+    for language in LANGUAGES:
+        if path.is_relative_to(DOCS / language):
+            return path.relative_to(DOCS / language).as_posix()
+    return "site" if path.parent == SITE_TESTS else str(path)
 
 
 def _benchmark_name(item: pytest.Item) -> str:

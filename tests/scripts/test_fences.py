@@ -18,6 +18,7 @@ from scripts.fences import UnclosedFence, find_fences, marker_for
         (".python", "python"),
         ("python{.x}", "python"),
         ("ipython", "python"),
+        ("py3", "python"),
         ("bash", "sh"),
         ("shell", "sh"),
         ("python3.11", "python3.11"),

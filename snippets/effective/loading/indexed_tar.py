@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 # --8<-- [start:imports]
-import bisect
 import contextlib
-import itertools
 import mmap
-import operator
 import os
 import tarfile
 import uuid
@@ -16,7 +13,6 @@ import weakref
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
 from typing import Any, BinaryIO, Literal, NamedTuple, SupportsIndex
 
 import cv2
@@ -220,14 +216,16 @@ class OpenTar:
             self.map = mmap.mmap(self.fd, 0, access=mmap.ACCESS_READ)
 
     def read(self, offset: int, size: int) -> bytes:
-        """The bytes from `offset` on; fewer where the file ends before."""
+        """The bytes from `offset` on. EOFError if the file ends before."""
         if self.map is not None:
-            return self.map[offset : offset + size]
-        data = os.pread(self.fd, size, offset)
-        while len(data) < size:
-            more = os.pread(self.fd, size - len(data), offset + len(data))
+            data = self.map[offset : offset + size]
+        else:
+            data = os.pread(self.fd, size, offset)
+        while len(data) < size:  # pread may stop early
+            here = offset + len(data)
+            more = b"" if self.map else os.pread(self.fd, size - len(data), here)
             if not more:
-                break
+                raise EOFError("the tar ends before it")
             data += more
         return data
 
@@ -315,30 +313,32 @@ class IndexedTar(Dataset[Item]):
         if isinstance(parts, str):
             parts = [parts]
         self.paths = [os.fspath(path) for path in paths]
-        self._opened = [os.path.abspath(path) for path in self.paths]
+        self._absolute = [os.path.abspath(path) for path in self.paths]
         self.decode = decode
         self.bad = bad
         self.problems: list[str] = []
         self.left_out: Counter[str] = Counter()
-        self._tars = [read_index(path, cache) for path in self.paths]
-        self._stamps = [tuple(tar.stamp.tolist()) for tar in self._tars]
-        sizes = [len(tar.kind) for tar in self._tars]
-        self._first = list(itertools.accumulate(sizes, initial=0))
-        found = [self._find(tar, list(parts)) for tar in range(len(sizes))]
-        self._files = np.concatenate([np.empty((0, len(parts)), np.int64), *found])
-        if not len(self._files):
+        self._stamps: list[tuple[int, ...]] = []
+        # One element an item, or an item and part: plain arrays are small, do not
+        # grow in a forked worker, and answer faster than NumPy's.
+        self._tar = array("q")
+        self._offset = array("q")
+        self._size = array("q")
+        self._names = bytearray()
+        self._name_end = array("q", [0])
+        self._parts = len(parts)
+        for path in self.paths:
+            self._add(read_index(path, cache), path, list(parts))
+        if not len(self):
             why = self.problems or f"left out: {dict(self.left_out)}"
             raise Unreadable(f"nothing to read in {self.paths}, {why}")
-        self._open = lru_cache(MOST_OPEN)(OpenTar)
+        self._open: dict[int, OpenTar] = {}
 
     def __len__(self) -> int:
-        return len(self._files)
+        return len(self._tar)
 
     def __getitem__(self, number: SupportsIndex) -> Item:
-        place = int(operator.index(number))
-        if not -len(self) <= place < len(self):
-            raise IndexError(f"there is no item {place} among {len(self)}")
-        place %= len(self)
+        place = range(len(self._tar))[number]  # from the end, if negative
         error = ""
         try:
             data = self._load(place)
@@ -352,31 +352,30 @@ class IndexedTar(Dataset[Item]):
 
     def name(self, number: int) -> str:
         """The name of an item's first file."""
-        tar, row = self._locate(int(self._files[number, 0]))
-        return self._tars[tar].name(row)
-
-    def _locate(self, file: int) -> tuple[int, int]:
-        tar = bisect.bisect_right(self._first, file) - 1
-        return tar, file - self._first[tar]
+        start, end = self._name_end[number], self._name_end[number + 1]
+        return self._names[start:end].decode()
 
     def _load(self, number: int) -> Any:
+        tar = self._tar[number]
+        first = number * self._parts
         try:
-            return self.decode(*map(self._bytes, self._files[number].tolist()))
+            file = self._open.get(tar) or self._open_tar(tar)
+            files = [
+                file.read(self._offset[part], self._size[part])
+                for part in range(first, first + self._parts)
+            ]
+            return self.decode(*files)
         except TarChanged:
             raise
         except Exception as error:
-            tar, row = self._locate(int(self._files[number, 0]))
-            name = f"{self.paths[tar]}: {self._tars[tar].name(row)}"
-            raise Unreadable(f"{name}: {error}") from error
+            member = f"{self.paths[tar]}: {self.name(number)}"
+            raise Unreadable(f"{member}: {error}") from error
 
-    def _bytes(self, file: int) -> bytes:
-        tar, row = self._locate(file)
-        opened = self._open(self._opened[tar], self._stamps[tar])
-        size = int(self._tars[tar].size[row])
-        data = opened.read(int(self._tars[tar].offset[row]), size)
-        if len(data) < size:
-            raise EOFError("the tar ends before it")
-        return data
+    def _open_tar(self, tar: int) -> OpenTar:
+        for oldest in list(self._open)[: len(self._open) - MOST_OPEN + 1]:
+            self._open.pop(oldest, None)  # closed when no thread reads from it
+        file = self._open[tar] = OpenTar(self._absolute[tar], self._stamps[tar])
+        return file
 
     def _next_good(self, number: int) -> Any:
         for step in range(1, len(self)):
@@ -385,19 +384,15 @@ class IndexedTar(Dataset[Item]):
         raise Unreadable(f"not one item of {self.paths} can be read")
 
     def __getstate__(self) -> dict[str, Any]:
-        return {key: value for key, value in vars(self).items() if key != "_open"}
+        return {**vars(self), "_open": {}}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._open = lru_cache(MOST_OPEN)(OpenTar)
-
-    def _find(
+    def _add(
         self,
-        tar: int,
+        index: TarIndex,
+        path: str,
         parts: list[str | tuple[str, ...]],
-    ) -> NDArray[np.int64]:
-        """The files in a tar that make items, shape (items, parts)."""
-        index, path = self._tars[tar], self.paths[tar]
+    ) -> None:
+        """Take the items of another tar in."""
         if index.problem.item():
             self._complain(f"{path}: {index.problem.item()}")
         elif not len(index.kind):
@@ -408,7 +403,7 @@ class IndexedTar(Dataset[Item]):
             for suffix in ([wanted] if isinstance(wanted, str) else wanted)
         ]
         suffixes.sort(key=lambda each: -len(each[0]))  # .seg.png before .png
-        files = array("q")
+        rows = array("q")
         groups: dict[str, list[int]] = {}
         for row, kind in enumerate(index.kind.tolist()):
             name = index.name(row)
@@ -420,7 +415,7 @@ class IndexedTar(Dataset[Item]):
             elif kind:
                 self._complain(f"{path}: {name}: {OBSTACLES[kind]}")
             elif len(parts) == 1:
-                files.append(row)
+                rows.append(row)
             else:
                 group = groups.setdefault(name[: -len(suffix)], [-1] * len(parts))
                 if group[part] >= 0:
@@ -432,8 +427,14 @@ class IndexedTar(Dataset[Item]):
                 lacks = parts[group.index(-1)]
                 self._complain(f"{path}: {stem}: without {lacks}")
             else:
-                files.extend(group)
-        return np.array(files, np.int64).reshape(-1, len(parts)) + self._first[tar]
+                rows.extend(group)
+        self._offset.extend(index.offset[rows].tolist())
+        self._size.extend(index.size[rows].tolist())
+        for row in rows[:: len(parts)]:
+            self._tar.append(len(self._stamps))
+            self._names += index.name(row).encode()
+            self._name_end.append(len(self._names))
+        self._stamps.append(tuple(index.stamp.tolist()))
 
     def _complain(self, problem: str) -> None:
         if self.bad == "raise":
