@@ -126,7 +126,15 @@ def environment(arguments: argparse.Namespace) -> int:
 
 def clean(arguments: argparse.Namespace) -> int:
     """Delete what builds and tests leave behind (not .venv)."""
-    for name in ("site", ".pytest_cache", ".ruff_cache", ".mypy_cache", ".hypothesis"):
+    for name in (
+        "site",
+        ".figure_cache",
+        ".notebook_cache",
+        ".pytest_cache",
+        ".ruff_cache",
+        ".mypy_cache",
+        ".hypothesis",
+    ):
         shutil.rmtree(ROOT / name, ignore_errors=True)
     return 0
 

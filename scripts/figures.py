@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import logging
+import os
 import re
 import warnings
 from collections.abc import Callable
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from scripts.paths import ROOT
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+CACHE = ROOT / ".figure_cache"
 
 WIDE_INCHES, NARROW_INCHES = 6.8, 3.6
 PIXELS_PER_INCH = 100
@@ -60,6 +67,27 @@ def responsive_svg(draw: Draw, identifier: str, label: str) -> str:
     return (
         f'<div class="chart chart-wide">{wide}</div><div class="chart chart-narrow">{narrow}</div>'
     )
+
+
+def remembered(content: str, make: Callable[[], str]) -> str:
+    """`make()`, or what it made before of the same content, kept in .figure_cache.
+
+    Drawing takes longer than everything else in a build. What is kept goes by the
+    content, by this module and by Matplotlib's version.
+    """
+    import matplotlib
+
+    drawn_by = Path(__file__).read_bytes() + matplotlib.__version__.encode()
+    key = hashlib.sha256(drawn_by + content.encode()).hexdigest()
+    path = CACHE / f"{key}.svg"
+    if path.exists():
+        return path.read_text(encoding="utf-8")
+    made = make()
+    CACHE.mkdir(exist_ok=True)
+    unfinished = path.with_suffix(f".{os.getpid()}")
+    unfinished.write_text(made, encoding="utf-8")
+    unfinished.replace(path)
+    return made
 
 
 def inline_svg(draw: Callable[[], Figure], identifier: str, label: str) -> str:

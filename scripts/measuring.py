@@ -17,6 +17,7 @@ import random
 import re
 import subprocess
 import sys
+import time
 import timeit
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -35,6 +36,7 @@ ROUNDS = (7, 25)  # at least, at most
 SLOWEST_CALL_SECONDS = 1.5  # a contender that would need longer is left out of a case
 UNSTEADY = 0.15  # relative interquartile range of a ratio above which more rounds are run
 BATCHES = 3  # how often more rounds are run before a case counts as unsteady
+LONGEST_CASE_SECONDS = 8.0  # no more rounds are begun after that
 
 PACKAGES = (
     "torch", "numpy", "torchvision", "triton", "taichi", "numba", "opencv-python", "webdataset",
@@ -268,6 +270,7 @@ class Case:
         order = random.Random(0)
         names = list(contenders)
         self.samples = {name: [] for name in names}
+        start = time.monotonic()
         for _ in range(BATCHES):
             for _ in range(rounds):
                 order.shuffle(names)
@@ -275,7 +278,7 @@ class Case:
                     sample = _sample(contenders[name], repeats[name])
                     self.samples[name].append(_rounded(sample))
             self.steady = self._spread() <= UNSTEADY
-            if self.steady:
+            if self.steady or time.monotonic() - start > LONGEST_CASE_SECONDS:
                 break
 
     def _spread(self) -> float:

@@ -8,6 +8,7 @@ import sys
 import types
 from functools import lru_cache
 from html import escape
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -43,10 +44,14 @@ def picture_html(name: str, alt: str, language: str, identifier: str) -> str:
     return f'<figure class="picture">{svg}<figcaption>{inline_html(alt)}</figcaption></figure>'
 
 
-@lru_cache(maxsize=256)
 def _drawn(module: types.ModuleType, language: str, identifier: str, alt: str) -> str:
-    return figures.responsive_svg(
-        lambda width: module.draw(language, width), identifier, alt.replace("`", "")
+    source = Path(str(module.__file__)).read_text(encoding="utf-8")
+    content = repr((source, version("torch"), language, identifier, alt))
+    return figures.remembered(
+        content,
+        lambda: figures.responsive_svg(
+            lambda width: module.draw(language, width), identifier, alt.replace("`", "")
+        ),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
+import inspect
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
 
 _WRITTEN = {"time": formats.seconds, "memory": formats.size_in_bytes}
-
-_charts: dict[str, str] = {}  # a chart takes a tenth of a second to draw
 
 
 def timing_html(
@@ -98,11 +96,9 @@ def _view(
         draw = _line_chart(cases, labels, x, x_label, y_label, quantity)
     else:
         draw = _bar_chart(cases[0], labels, y_label, quantity)
-    content = repr((cases, x, x_label, y_label, labels, identifier, label))
-    key = hashlib.sha256(content.encode()).hexdigest()
-    if key not in _charts:
-        _charts[key] = figures.responsive_svg(draw, identifier, label)
-    chart = _charts[key]
+    drawn_by = [inspect.getsource(each) for each in (_line_chart, _bar_chart, formats)]
+    content = repr((cases, x, x_label, y_label, labels, identifier, label, drawn_by))
+    chart = figures.remembered(content, lambda: figures.responsive_svg(draw, identifier, label))
     return (
         f"<figure data-search-exclude>{_setting(measured, texts, where, language)}{chart}</figure>"
         + _table(measured, cases, labels, x, x_label, baseline, language, quantity)

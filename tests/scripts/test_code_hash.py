@@ -117,6 +117,7 @@ def test_a_change_of_the_code_shows(project: Project, old: str, new: str, part: 
         ("torch.sin(x)", "torch.cos(x)"),
         ("UNUSED = 1", "UNUSED = 3"),
         ("total = idea(torch.ones(2))", "total = idea(torch.ones(3))"),
+        ("    print(total)", "    SCALE = 5\n    print(total)"),
         (
             "import torch\nfrom torch import Tensor",
             "from torch import Tensor, nn\nimport os, torch",
@@ -189,6 +190,14 @@ def test_local_names_do_not_hide_global_ones(project: Project) -> None:
     ]  # fmt: skip
     text = "LIMIT = 1\n\ndef test_idea(LIMIT):\n    return LIMIT\n"
     assert list(parts(project, benchmark=text)) == [f"{HERE}::test_idea"]
+
+
+def test_definitions_in_a_branch_are_followed(project: Project) -> None:
+    text = "if True:\n    def inner():\n        return 1\n\ndef test_idea(b):\n    inner()\n"
+    before = parts(project, benchmark=text)
+    assert list(before) == [f"{HERE}::inner", f"{HERE}::test_idea"]
+    after = parts(project, benchmark=text.replace("1", "2"))
+    assert before[f"{HERE}::inner"] != after[f"{HERE}::inner"]
 
 
 def test_definitions_that_use_each_other(project: Project) -> None:

@@ -171,7 +171,7 @@ def test_directives_become_blocks_and_words() -> None:
 @pytest.mark.usefixtures("said")
 @pytest.mark.parametrize("text", ["```\n{{ word(1) }}\n```", "`{{ word(1) }}`", "$x_{{a}}$"])
 def test_code_is_left_alone(text: str) -> None:
-    assert "<b>" not in converted(text)
+    assert text.strip("`\n") in re.sub("<.*?>", "", converted(text))
 
 
 @pytest.mark.usefixtures("said")

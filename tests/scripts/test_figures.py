@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
@@ -91,3 +92,19 @@ def test_text_is_text_in_the_fonts_of_the_page(html: str) -> None:
 def test_the_same_figure_is_the_same_text(html: str) -> None:
     again = figures.responsive_svg(draw, "d1", 'A "chart" of <x>')
     assert again == html
+
+
+def test_what_was_drawn_is_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(figures, "CACHE", tmp_path / "cache")
+    drawn: list[str] = []
+
+    def make() -> str:
+        drawn.append("x")
+        return f"<svg>{len(drawn)}</svg>"
+
+    assert [figures.remembered(content, make) for content in "aab"] == [
+        "<svg>1</svg>",
+        "<svg>1</svg>",
+        "<svg>2</svg>",
+    ]
+    assert sorted(path.suffix for path in (tmp_path / "cache").iterdir()) == [".svg", ".svg"]

@@ -61,6 +61,17 @@ def test_a_block_of_several_snippets_has_several_links(project: Project) -> None
     assert html.rstrip().endswith("\n    { .snippet-source }")
 
 
+def test_each_link_stands_under_its_own_block(project: Project) -> None:
+    block = '```python\n--8<-- "part/chapter/{}.py:a"\n```\n'
+    for name in ("one", "two"):
+        project.snippet(SNIPPET, f"part/chapter/{name}.py")
+    lines = built(project, f"{block.format('one')}\n{block.format('two')}").split("\n")
+    assert [line[:13] for line in lines if line] == [
+        *["```python", "x = 1", "```", "[Download one", "{ .snippet-so"],
+        *["```python", "x = 1", "```", "[Download two", "{ .snippet-so"],
+    ]
+
+
 def test_other_blocks_have_none(project: Project) -> None:
     text = 'a\n\n```python\nx = 1\n```\n\n~~~text\n```python\n--8<-- "x.py"\n```\n~~~\n'
     with pytest.raises(BlockError, match=r"docs/en/part/chapter\.md:9: there is no snippets/x\.py"):

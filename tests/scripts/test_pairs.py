@@ -102,7 +102,12 @@ def test_a_side_that_ends_early(project: Project) -> None:
 
 
 def test_sentences_may_order_their_parts_differently(project: Project) -> None:
-    project.pair("中 $a$ $b$ [x](y.md) [z](z.md)\n", "[z](z.md) $b$ then $a$,\nand [x](y.md)\n")
+    first = '{{ ratio("a/b", slow="a", fast="b") }}'
+    second = first.replace('"a"', '"c"')
+    project.pair(
+        f"中 $a$ $b$ [x](y.md) [z](z.md) {first} {second}\n\n- 一\n\n$c$ $d$\n",
+        f"[z](z.md) {second} $b$ then $a$,\nand [x](y.md) {first}\n\n- one\n\n$d$ $c$\n",
+    )
     compare("part/chapter.md", project.docs)
     assert "link" in differ(project, "[x](y.md)\n\n- $a$\n", "$a$\n\n- [x](y.md)\n")
 
@@ -230,6 +235,7 @@ def test_names_of_pages(given: str) -> None:
 def test_notebooks_have_structure_too(project: Project) -> None:
     script = "# %% [markdown]\n# ## Name {{ #name }}\n# {text}\n\n# %%\nx = 1\n"
     project.pair(script.format(text="中"), script.format(text="a"), "labs/one.py")
+    assert pairs.page_names(project.docs) == ["labs/one.py"]
     compare("labs/one.py", project.docs)
     project.page(script.format(text="a").replace("x = 1", "x = 2"), name="labs/one.py")
     with pytest.raises(PairError, match="'x = 2'"):

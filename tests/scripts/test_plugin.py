@@ -180,6 +180,7 @@ def test_how_to_write_a_benchmark(project: Project, run: Run, mark: str) -> None
     status, said = run()
     assert status == pytest.ExitCode.TESTS_FAILED
     assert "mark it @pytest.mark.benchmark, and sweep instead of parametrising" in said
+    assert "compared nothing" not in said
 
 
 def test_benchmarks_stand_in_their_folder(project: Project, run: Run) -> None:

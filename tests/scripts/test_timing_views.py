@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import re
 from typing import Any
 
@@ -122,6 +123,18 @@ def test_every_kind_of_chart_is_valid(
     html = view(project, cases, x=x, where=where)
     html5lib.HTMLParser(strict=True).parseFragment(html)
     assert html.count("<svg ") == 2
+
+
+@pytest.mark.parametrize("values", [[0, 1, 2], ["a", "b"]])
+def test_every_value_has_its_place(project: Project, values: list[object]) -> None:
+    html = view(project, [case(value, loop=[1.0], sum=[2.0]) for value in values])
+    chart = html[: html.index('<div class="chart chart-narrow">')]
+    places = [re.search(rf' x="([\d.]+)" [^>]*>{value}</text>', chart) for value in values]
+    assert all(places)
+    numbers = [float(place[1]) for place in places if place]
+    assert numbers == sorted(set(numbers))
+    gaps = [b - a for a, b in itertools.pairwise(numbers)]
+    assert gaps == pytest.approx([gaps[0]] * len(gaps), rel=1e-3)
 
 
 def test_a_tab_for_each_machine(project: Project) -> None:

@@ -19,9 +19,9 @@ from torch.utils.data import Dataset
 class ImageFolder(Dataset[Tensor]):
     """The images that a glob pattern finds below a folder.
 
-    An item is uint8, shape (height, width, 3), RGB. `size`, a (height, width),
-    resizes all to it. Raises ValueError, naming the file, if one is no image, and
-    FileNotFoundError if the pattern finds none.
+    An item is uint8, shape (height, width, 3), RGB. `size`, (height, width),
+    resizes all. Raises FileNotFoundError if the pattern finds nothing, and
+    ValueError, naming the file, if one is no image.
     """
 
     def __init__(
@@ -30,7 +30,7 @@ class ImageFolder(Dataset[Tensor]):
         pattern: str = "**/*.jpg",
         size: tuple[int, int] | None = None,
     ) -> None:
-        # Sorted: the order in which a file system lists files is its own affair.
+        # Sorted, because file systems list files in an order of their own.
         self.paths = sorted(str(path) for path in Path(root).glob(pattern))
         if not self.paths:
             raise FileNotFoundError(f"no {pattern} in {root}")
@@ -46,7 +46,11 @@ class ImageFolder(Dataset[Tensor]):
             raise ValueError(f"{path} is no image that OpenCV can read")
         if self.size is not None:
             height, width = self.size
-            image = cv2.resize(image, (width, height), interpolation=cv2.INTER_AREA)
+            image = cv2.resize(
+                image,
+                (width, height),
+                interpolation=cv2.INTER_AREA,
+            )
         return torch.from_numpy(image)
 
 
@@ -57,8 +61,9 @@ class ImageFolder(Dataset[Tensor]):
 def pad_images(images: list[Tensor]) -> tuple[Tensor, Tensor]:
     """A batch of images of several sizes, for `collate_fn`.
 
-    Each (h, w, 3) stands in the upper left of its place in a batch of shape
-    (n, max h, max w, 3); the rest is 0. The second result holds the sizes, (n, 2).
+    Each stands in the upper left of its place in a batch of shape
+    (n, largest height, largest width, 3), with zeros around. The second result
+    holds the sizes, shape (n, 2).
     """
     sizes = torch.tensor([image.shape[:2] for image in images])
     height, width = sizes.amax(dim=0).tolist()

@@ -1,4 +1,4 @@
-"""Images in tars by number: exactly once, over any workers and ranks (E6.4-E6.6)."""
+"""Images in tars, by number and exactly once over workers and ranks (E6.6)."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ class TarChanged(Exception):
 class TarIndex(NamedTuple):
     """Where the n members of a tar are, folders left out."""
 
-    stamp: NDArray[np.int64]  # version of the index, size and mtime of the tar
-    offset: NDArray[np.int64]  # (n,) the byte where the member's data starts
-    size: NDArray[np.int64]  # (n,) how many bytes it has
-    kind: NDArray[np.int64]  # (n,) 0 for a file, else the place of an obstacle
+    stamp: NDArray[np.int64]  # index version, size and mtime of the tar
+    offset: NDArray[np.int64]  # (n,) the byte where the data start
+    size: NDArray[np.int64]  # (n,) how many bytes they are
+    kind: NDArray[np.int64]  # (n,) 0 for a file, else one of OBSTACLES
     names: NDArray[np.uint8]  # all names in UTF-8, one after the other
     name_end: NDArray[np.int64]  # (n,) where in `names` each one ends
     problem: NDArray[np.str_]  # why the tar can't be read to its end, if so
@@ -82,16 +82,19 @@ def stamp_of(file: int | str) -> NDArray[np.int64]:
 def members_of(file: BinaryIO) -> Iterator[tarfile.TarInfo]:
     """The members of a tar in order.
 
-    Raises Unreadable at a broken header, a missing end and data behind the end,
-    where tarfile stops without a word.
+    Raises Unreadable at a broken header, a missing end and data behind the
+    end, where tarfile stops without a word.
     """
     last = ""
     try:
         with tarfile.open(
-            fileobj=file, mode="r:", encoding="utf-8", errors="surrogateescape"
+            fileobj=file,
+            mode="r:",
+            encoding="utf-8",
+            errors="surrogateescape",
         ) as tar:
             while (member := tar.next()) is not None:
-                tar.members = []  # type: ignore[attr-defined]  # else it keeps all
+                tar.members = []  # type: ignore[attr-defined]
                 last = member.name
                 yield member
             file.seek(tar.offset)
@@ -102,7 +105,7 @@ def members_of(file: BinaryIO) -> Iterator[tarfile.TarInfo]:
             raise Unreadable("broken: no header where one should be")
         while rest := file.read(1 << 20):
             if rest.strip(b"\0"):
-                raise Unreadable("data behind the end: two archives in one file?")
+                raise Unreadable("data behind the end: two tars in one file?")
     except (tarfile.TarError, ValueError) as error:
         if last:
             raise Unreadable(f"{error}, in or after {last}") from error
@@ -116,7 +119,7 @@ def members_of(file: BinaryIO) -> Iterator[tarfile.TarInfo]:
 
 
 def build_index(path: str) -> TarIndex:
-    """The index of a tar, from its headers; what lies between them is not read."""
+    """The index of a tar. Only its headers are read."""
     offset, size, kind, name_end = (array("q") for _ in range(4))
     names = bytearray()
     links: dict[int, str] = {}
@@ -222,8 +225,9 @@ class OpenTar:
         else:
             data = os.pread(self.fd, size, offset)
         while len(data) < size:  # pread may stop early
-            here = offset + len(data)
-            more = b"" if self.map else os.pread(self.fd, size - len(data), here)
+            done, more = len(data), b""
+            if self.map is None:
+                more = os.pread(self.fd, size - done, offset + done)
             if not more:
                 raise EOFError("the tar ends before it")
             data += more
@@ -261,8 +265,8 @@ class Batch(NamedTuple):
 def collate_items(items: list[Item]) -> Batch:
     """A batch with `data` as the only tensor, for `collate_fn`.
 
-    The default makes tensors of `number` and `valid` too, and each tensor needs
-    shared memory of its own to get out of a worker.
+    The default makes tensors of `number` and `valid` too, and each tensor
+    needs shared memory of its own to get out of a worker.
     """
     data, names, numbers, valid, errors = map(list, zip(*items, strict=True))
     stacked = default_collate(data)
@@ -273,7 +277,10 @@ IMAGES = (".jpg", ".jpeg", ".png", ".webp", ".bmp")
 
 
 def decode_image(data: bytes) -> Tensor:
-    """An image as uint8, shape (height, width, 3), RGB. ValueError if it is none."""
+    """An image as uint8, shape (height, width, 3), RGB.
+
+    Raises ValueError if `data` is no image.
+    """
     pixels = np.frombuffer(data, np.uint8)
     image = cv2.imdecode(pixels, cv2.IMREAD_COLOR_RGB) if data else None
     if image is None:
@@ -288,14 +295,16 @@ def decode_image(data: bytes) -> Tensor:
 class IndexedTar(Dataset[Item]):
     """The files in uncompressed tars, by number.
 
-    `parts` chooses the files by suffix, or by several of which any will do. Several
-    parts make one item of the files that differ in nothing but the suffix, as in
-    `parts=(".jpg", ".cls")`; `decode` then gets the bytes of each of them.
+    `parts` chooses files by suffix; a tuple means any of its suffixes. Several
+    parts make one item of the files that differ in the suffix only, as in
+    `parts=[".jpg", ".cls"]`, and `decode` gets the bytes of each of them.
+    `left_out` counts, by suffix, the files that no part asks for.
 
-    `bad="raise"`: what can't be read raises Unreadable, at once if it shows at once.
-    `bad="skip"`: `problems` lists what shows at once. What shows when it is read
-    makes an item that is not valid, with the data of the next one that is.
-    `left_out` counts the files that `parts` doesn't ask for, by suffix.
+    `bad="raise"`: what can't be read raises Unreadable, as soon as it shows.
+    `bad="skip"`: what shows at once goes into `problems`. What shows when it
+    is read is an item with `valid=False`, an error, and the next good data.
+
+    A tar that changes after it was indexed raises TarChanged.
     """
 
     def __init__(
@@ -319,8 +328,8 @@ class IndexedTar(Dataset[Item]):
         self.problems: list[str] = []
         self.left_out: Counter[str] = Counter()
         self._stamps: list[tuple[int, ...]] = []
-        # One element an item, or an item and part: plain arrays are small, do not
-        # grow in a forked worker, and answer faster than NumPy's.
+        # One element an item, or a part of it. Such arrays are compact, stay
+        # shared with forked workers, and are faster to ask than NumPy's.
         self._tar = array("q")
         self._offset = array("q")
         self._size = array("q")
@@ -373,8 +382,9 @@ class IndexedTar(Dataset[Item]):
 
     def _open_tar(self, tar: int) -> OpenTar:
         for oldest in list(self._open)[: len(self._open) - MOST_OPEN + 1]:
-            self._open.pop(oldest, None)  # closed when no thread reads from it
-        file = self._open[tar] = OpenTar(self._absolute[tar], self._stamps[tar])
+            self._open.pop(oldest, None)  # closes it, once no thread reads it
+        file = OpenTar(self._absolute[tar], self._stamps[tar])
+        self._open[tar] = file
         return file
 
     def _next_good(self, number: int) -> Any:
@@ -408,16 +418,18 @@ class IndexedTar(Dataset[Item]):
         for row, kind in enumerate(index.kind.tolist()):
             name = index.name(row)
             double = os.path.basename(name).startswith("._")  # from macOS
-            fits = (each for each in suffixes if name.lower().endswith(each[0]))
+            fits = (s for s in suffixes if name.lower().endswith(s[0]))
             suffix, part = next(fits, ("", -1))
             if double or part < 0:
-                self.left_out["._*" if double else os.path.splitext(name)[1]] += 1
+                suffix = "._*" if double else os.path.splitext(name)[1]
+                self.left_out[suffix] += 1
             elif kind:
                 self._complain(f"{path}: {name}: {OBSTACLES[kind]}")
             elif len(parts) == 1:
                 rows.append(row)
             else:
-                group = groups.setdefault(name[: -len(suffix)], [-1] * len(parts))
+                stem = name[: -len(suffix)]
+                group = groups.setdefault(stem, [-1] * len(parts))
                 if group[part] >= 0:
                     self._complain(f"{path}: {name}: twice in the tar")
                 else:
@@ -447,12 +459,12 @@ class IndexedTar(Dataset[Item]):
 
 # --8<-- [start:sampler]
 class ExactBatches(Sampler[list[int]]):
-    """Batches of numbers: each of 0 to length - 1 exactly once over all ranks.
+    """Batches of numbers: 0 to length - 1, each exactly once over all ranks.
 
-    Every rank gets the same number of batches, all of `batch_size` numbers. What is
-    missing in the last one is filled up by numbers of the type Filler.
-    The order depends on seed and epoch alone. With `block`, blocks of that many
-    neighbours are shuffled, and each in itself, so that reads stay close together.
+    Every rank gets the same number of batches, all of `batch_size` numbers.
+    What is missing in the last one is filled up by numbers of type Filler.
+    The order depends on seed and epoch alone. `block` shuffles blocks of that
+    many neighbours, and inside them, so that reads stay close together.
     """
 
     def __init__(
@@ -482,7 +494,7 @@ class ExactBatches(Sampler[list[int]]):
         self._start = 0
 
     def set_epoch(self, epoch: int) -> None:
-        """Go to an epoch. Another than the present one starts at its beginning."""
+        """Go to the beginning of an epoch, unless it is the present one."""
         if epoch != self.epoch:
             self.epoch, self._start = epoch, 0
 
@@ -512,9 +524,9 @@ class ExactBatches(Sampler[list[int]]):
             yield batch + [Filler(number) for number in missing.tolist()]
 
     def state_dict(self, batches: int) -> dict[str, Any]:
-        """The place after that many batches of the present iteration were used.
+        """The place after that many batches of this iteration were used.
 
-        Count them where they are used: workers fetch more than that ahead.
+        Count them where they are used: workers fetch more of them ahead.
         """
         if not 0 <= batches <= len(self):
             raise ValueError(f"{batches} of {len(self)} batches")
@@ -540,11 +552,14 @@ class ExactBatches(Sampler[list[int]]):
 
 
 # --8<-- [start:mean]
-def mean_over_ranks(losses: Tensor, valid: Tensor | NDArray[np.bool_]) -> Tensor:
+def mean_over_ranks(
+    losses: Tensor,
+    valid: Tensor | NDArray[np.bool_],
+) -> Tensor:
     """What to call backward on. Losses and valid have one element an item.
 
-    DistributedDataParallel averages the gradients of the ranks. With this loss they
-    are those of the mean over all valid items of all ranks.
+    DistributedDataParallel averages the gradients of the ranks. With this loss
+    they are those of the mean over the valid items of all ranks.
     """
     valid = torch.as_tensor(valid, device=losses.device)
     if losses.shape != valid.shape:

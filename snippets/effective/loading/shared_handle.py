@@ -1,4 +1,4 @@
-"""A file that is open before the fork has one position for all workers (E6.4)."""
+"""A file opened before the fork has one position for all workers (E6.4)."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class PreadRecords(SeekRecords):
 
 # --8<-- [start:count]
 def count_wrong(records: SeekRecords) -> int:
-    """How many records of two forked workers differ from those in the file."""
+    """How many records come wrong from two forked workers."""
     loader = DataLoader(
         records,
         batch_size=None,

@@ -1,4 +1,4 @@
-"""Many small files against one tar on storage that is slow to open files (E6.3)."""
+"""Small files against one tar where opening a file is slow (E6.3)."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from typing import BinaryIO
 
 # --8<-- [start:storage]
 class SlowStorage:
-    """Opens files as a far file system does: after a wait of `latency` seconds.
+    """Opens files as a far file system does, after `latency` seconds.
 
-    Only opening waits. That is less than a network costs, where every read of bytes
-    that have not come yet waits too. `opened` counts the files.
+    Only opening waits. On a network, reading bytes that have not come yet waits
+    too. `opened` counts the files.
     """
 
     def __init__(self, latency: float) -> None:
@@ -43,7 +43,10 @@ def read_files(storage: SlowStorage, paths: list[str]) -> Iterator[bytes]:
 
 def read_tar(storage: SlowStorage, path: str) -> Iterator[bytes]:
     """The contents of the files in a tar, in order."""
-    with storage.open(path) as file, tarfile.open(fileobj=file, mode="r:") as tar:
+    with (
+        storage.open(path) as file,
+        tarfile.open(fileobj=file, mode="r:") as tar,
+    ):
         for member in tar:
             data = tar.extractfile(member)
             if data is not None:  # None for a folder

@@ -1,4 +1,4 @@
-"""A tar is a random-access file once it is known where its members are (E6.6)."""
+"""A tar is a random-access file once its members' places are known (E6.6)."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import tarfile
 
 # --8<-- [start:find]
 def find_members(path: str) -> list[tuple[str, int, int]]:
-    """Name, offset in bytes and size in bytes of each file in an uncompressed tar.
+    """Name, offset and size in bytes of each file in an uncompressed tar.
 
-    Raises tarfile.ReadError if it is compressed, or no tar.
+    Raises tarfile.ReadError if it is compressed or no tar.
     """
     with tarfile.open(path, "r:") as tar:
         return [(m.name, m.offset_data, m.size) for m in tar if m.isfile()]

@@ -1,4 +1,4 @@
-"""A tar of images as a stream, and which process reads what of it (E6.4-E6.6)."""
+"""A tar of images as a stream, and who reads what of it (E6.4-E6.6)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def decode_image(data: bytes, name: str) -> Tensor:
 
 # --8<-- [start:naive]
 class NaiveTarStream(IterableDataset[Tensor]):
-    """The images in a tar, in order. Every worker of every rank reads all of it."""
+    """The images in a tar, in order: all of them in every worker and rank."""
 
     def __init__(self, path: str) -> None:
         self.path = path

@@ -15,7 +15,7 @@ from torch.utils.data import DataLoader, Dataset
 
 # --8<-- [start:threads]
 def one_thread(worker: int) -> None:
-    """For `worker_init_fn`: OpenCV starts no threads of its own in a worker."""
+    """For `worker_init_fn`: OpenCV starts no threads in a worker."""
     cv2.setNumThreads(0)
 
 
@@ -28,10 +28,10 @@ def epoch_seconds(
     workers: Iterable[int],
     **options: Any,
 ) -> dict[int, float]:
-    """Seconds of one epoch for each number of workers; DataLoader gets the options.
+    """Seconds of an epoch for each number of workers.
 
-    The epoch before is not counted: it starts the workers and fills the cache of
-    the file system, so a disk that is slow at the first read only does not show.
+    DataLoader gets the options. An epoch before is not counted: it starts the
+    workers, and fills the file cache if the data fit into memory.
     """
     seconds = {}
     for number in workers:
@@ -60,5 +60,6 @@ if __name__ == "__main__":
     from torch.utils.data import TensorDataset
 
     pixels = torch.from_numpy(np.zeros((2000, 3, 32, 32), np.uint8))
-    for number, seconds in epoch_seconds(TensorDataset(pixels), [0, 1, 2], batch_size=100).items():
+    curve = epoch_seconds(TensorDataset(pixels), [0, 1, 2], batch_size=100)
+    for number, seconds in curve.items():
         print(f"{number} workers: {seconds:.3f} s")

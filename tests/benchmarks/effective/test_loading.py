@@ -249,7 +249,7 @@ class SlowFolder(ImageFolder):
 @pytest.mark.benchmark
 def test_workers(bench: Bench, tmp_path: Path) -> None:
     only_cpu(bench)
-    files = jpegs(128, 256)
+    files = jpegs(64, 256)
     write_files(tmp_path / "folder", files)
     paths = write_tars(tmp_path / "tars", files)
     for case in bench.sweep(latency_ms=[0, 5], workers=[0, 1, 2, 4, 8]):
