@@ -26,16 +26,14 @@ class SeekRecords(Dataset[bytes]):
     def __len__(self) -> int:
         return os.path.getsize(self.path) // self.size
 
-    def open(self) -> None:
-        """Open the file unless it is open."""
+    def __getitem__(self, index: int) -> bytes:
         if self.file is None:
             self.file = io.FileIO(self.path)
+        return self.read(range(len(self))[index] * self.size)
 
-    def __getitem__(self, index: int) -> bytes:
-        if not 0 <= index < len(self):
-            raise IndexError(f"there is no record {index} among {len(self)}")
-        self.open()
-        self.file.seek(index * self.size)
+    def read(self, offset: int) -> bytes:
+        """The record at an offset in bytes."""
+        self.file.seek(offset)
         time.sleep(1e-4)  # here another process may get its turn
         return bytes(self.file.read(self.size))
 
@@ -45,13 +43,11 @@ class SeekRecords(Dataset[bytes]):
 
 # --8<-- [start:pread]
 class PreadRecords(SeekRecords):
-    """The same with os.pread, which neither reads nor moves the position."""
+    """The same with os.pread, which has no use for a position."""
 
-    def __getitem__(self, index: int) -> bytes:
-        if not 0 <= index < len(self):
-            raise IndexError(f"there is no record {index} among {len(self)}")
-        self.open()
-        return os.pread(self.file.fileno(), self.size, index * self.size)
+    def read(self, offset: int) -> bytes:
+        """The record at an offset in bytes."""
+        return os.pread(self.file.fileno(), self.size, offset)
 
 
 # --8<-- [end:pread]
@@ -83,7 +79,7 @@ if __name__ == "__main__":
         for kind in (SeekRecords, PreadRecords):
             records = kind(path, 4)
             own = count_wrong(records) > 0
-            records.open()
+            records[0]
             print(kind.__name__, own, count_wrong(records) > 0)
             try:
                 pickle.dumps(records)

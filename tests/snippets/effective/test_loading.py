@@ -1070,12 +1070,12 @@ def test_shared_handles(folder: Path) -> None:
     path.write_bytes(b"".join(i.to_bytes(4, "big") for i in range(300)))
     records = shared_handle.SeekRecords(str(path), 4)
     assert shared_handle.count_wrong(records) == 0
-    records.open()
+    assert records[1] == (1).to_bytes(4, "big")
     assert shared_handle.count_wrong(records) > 0
     with pytest.raises(TypeError, match="cannot pickle"):
         pickle.dumps(records)
     positioned = shared_handle.PreadRecords(str(path), 4)
-    positioned.open()
+    assert positioned[-1] == (299).to_bytes(4, "big")
     assert shared_handle.count_wrong(positioned) == 0
 
 
