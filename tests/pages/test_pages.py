@@ -89,10 +89,13 @@ def test_claims_are_measured(language: str) -> None:
         assert claims.claim_html(claim, records.of_benchmark(measured, claim.benchmark), language)
 
 
-def test_benchmarks_with_texts_exist() -> None:
-    names = {each.name for each in records.load_all()}
-    for name in benchmark_texts.load().names():
-        assert name in names, f"docs/data/benchmarks.yml: no record holds {name}; take it out"
+@pytest.mark.parametrize("name", benchmark_texts.load().names())
+def test_benchmarks_with_texts_exist(name: str) -> None:
+    path, function = records.benchmark_source(name)
+    assert path.is_file(), f"docs/data/benchmarks.yml: there is no {path}; take {name} out"
+    assert f"def {function}(" in path.read_text(encoding="utf-8"), (
+        f"docs/data/benchmarks.yml: {path} has no {function}; take {name} out"
+    )
 
 
 CHINESE_PAGES = [page for page in PAGES if page.is_relative_to(DOCS / "zh")]

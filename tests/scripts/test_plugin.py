@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 import torch
 
 from scripts import measuring, records
+from scripts.paths import ROOT
 from tests import plugin
 from tests.projects import Project
 
@@ -188,3 +190,12 @@ def test_benchmarks_stand_in_their_folder(project: Project, run: Run) -> None:
     status, said = run("--bench", str(path))
     assert status == pytest.ExitCode.USAGE_ERROR
     assert "elsewhere/test_x.py::test_first[cpu]: benchmarks stand in tests/benchmarks" in said
+
+
+def test_measuring_needs_torch_numpy_and_pytest_only() -> None:
+    absent = "yaml markdown pymdownx mkdocs matplotlib html5lib jieba pytest_codeblocks hypothesis"
+    code = (
+        f"import sys; sys.modules.update(dict.fromkeys({absent.split()!r}))\n"
+        "import tests.plugin, tests.conftest, scripts.measuring, scripts.records"
+    )
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
