@@ -24,7 +24,7 @@ WIDE_INCHES, NARROW_INCHES = 6.8, 3.6
 PIXELS_PER_INCH = 100
 
 CYCLE = ("#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd", "#8c564b")
-MARKERS = ("o", "s", "^", "D", "v", "P")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
 _STYLE = {
     "svg.fonttype": "none",

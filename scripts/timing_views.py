@@ -141,11 +141,23 @@ def _line_chart(
             if not points:
                 continue
             xs = [position for position, _ in points]
+            colour = figures.CYCLE[index % len(figures.CYCLE)]
+            marker = figures.MARKERS[index % len(figures.MARKERS)]
+            medians = [amount.median for _, amount in points]
+            if not numeric:  # no line joins what has no order
+                aside = 0.09 * (index - (len(labels) - 1) / 2)
+                spread = [
+                    [amount.median - amount.first_quartile for _, amount in points],
+                    [amount.third_quartile - amount.median for _, amount in points],
+                ]
+                places = [x + aside for x in xs]
+                axes.errorbar(places, medians, spread, color=colour, fmt=marker, label=label)
+                continue
             axes.plot(
                 xs,
-                [amount.median for _, amount in points],
-                color=figures.CYCLE[index % len(figures.CYCLE)],
-                marker=figures.MARKERS[index % len(figures.MARKERS)],
+                medians,
+                color=colour,
+                marker=marker,
                 linestyle="-" if index < len(figures.CYCLE) else "--",
                 label=label,
             )
@@ -153,7 +165,7 @@ def _line_chart(
                 xs,
                 [amount.first_quartile for _, amount in points],
                 [amount.third_quartile for _, amount in points],
-                color=figures.CYCLE[index % len(figures.CYCLE)],
+                color=colour,
                 alpha=0.18,
                 linewidth=0,
             )
