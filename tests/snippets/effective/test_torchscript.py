@@ -406,7 +406,7 @@ def test_the_picture_is_drawn(language: str, width: float) -> None:
 
 @pytest.mark.parametrize("name", ["batch_gather", "batch_gather_backward"])
 def test_batch_gather_is_fastest_where_it_is_measured(name: str) -> None:
-    """On a CPU it is within a tenth of the fastest form at all but two shapes."""
+    """On a CPU no form beats it by over a tenth, scatter aside, but at two shapes."""
     measured = [
         each
         for each in records.load_all()
@@ -417,8 +417,8 @@ def test_batch_gather_is_fastest_where_it_is_measured(name: str) -> None:
     for record in measured:
         slower = {}
         for case in record.cases:
-            times = {name: time.median for name in case.samples if (time := case.amount(name))}
-            behind = times["batch_gather"] / min(times.values())
+            ratios = [case.ratio("batch_gather", each) for each in case.samples]
+            behind = max(ratio.first_quartile for ratio in ratios if ratio)
             if behind > 1.1:
                 slower[str(case.where["shape"])] = behind
         assert len(slower) <= 2, f"{record.machine}: batch_gather is behind at {slower}"
