@@ -122,7 +122,6 @@ def _for_page(svg: str, identifier: str, label: str) -> str:
     svg = re.sub(r"url\(#", f"url(#{identifier}-", svg)
     svg = re.sub(r"#[0-9a-fA-F]{6}", lambda m: _PALETTE.get(m[0].lower(), m[0]), svg)
     svg = re.sub(r"font-family:[^;\"]+;?\s*", "", svg)
-    svg = re.sub(r"font: ([0-9.]+px)[^;\"]*", r"font-size: \1", svg)
     svg = re.sub(r"\s*\n\s*", " ", svg)
     svg = re.sub(r"<g>\s*(<g/>\s*)*</g>|<g/>|<defs>\s*</defs>", "", svg)
     head_end = svg.index(">")
